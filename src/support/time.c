@@ -1,0 +1,12 @@
+// time.c - the clock.
+#include "support/support.h"
+
+#include <time.h>
+
+double time_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
