@@ -1,0 +1,84 @@
+// interp.h - runs Code on the CPU: blocks in parallel, tiles as vectors.
+//
+// Results are byte-identical for any number of threads and any instruction
+// set. Blocks that add to the same elements (atomics) or that race through
+// global memory take effect in block order.
+#ifndef INTERP_INTERP_H
+#define INTERP_INTERP_H
+
+#include "code/code.h"
+#include "num/lanes.h"
+#include "support/support.h"
+
+enum { INTERP_MAX_RANK = 8 };
+
+// One kernel parameter, in order. Shapes are the actual ones; symbols
+// (T.dynamic) are bound from them and checked to agree.
+typedef struct {
+    bool is_scalar;
+    DType dtype;                // storage dtype; F64 for floats in CODE_F64
+    int rank;
+    int64_t shape[INTERP_MAX_RANK];
+    int64_t strides[INTERP_MAX_RANK];   // elements
+    void *data;
+    int64_t i64;                // scalars: integers and bool
+    double f64;                 // scalars: floats
+    // Optional: one byte per element, counts stores up to 255. NULL: not kept.
+    uint8_t *writes;
+} InterpArg;
+
+typedef struct {
+    Span at;
+    const char *id;             // "out-of-bounds", "misuse-...", "assert"
+    int launch;
+    int64_t block;              // linear: x fastest
+    int64_t count;              // how often at this place
+    char message[240];          // first occurrence, in people's words
+} InterpFinding;
+
+// --print 'acc_s[0:4,:]@k=3': a buffer's slice when a loop variable has a
+// value, or at the end of its life. Text comes back in block order.
+typedef struct {
+    Text buffer;
+    int rank;                   // 0: whole
+    int64_t from[INTERP_MAX_RANK], to[INTERP_MAX_RANK];
+    Text loop_var;              // empty: when the block ends
+    int64_t loop_value;
+} InterpPrint;
+
+typedef struct {
+    const int64_t *blocks;      // of the last launch: linear ids, ascending
+    int64_t block_count;        // 0 and NULL blocks: all
+    const InterpPrint *prints;
+    int print_count;
+    int64_t memory_limit;       // bytes of scratch and workspaces; 0: none
+    void (*progress)(void *ctx, int64_t done, int64_t total);
+    void *progress_ctx;
+    int max_findings;           // kept per run, default 20; all are counted
+} InterpOptions;
+
+typedef struct {
+    bool ok;                    // ran to the end, no findings of level error
+    bool cancelled;             // parallel_cancelled(): outputs are partial
+    int launches;
+    int64_t blocks_total, blocks_done;
+    int64_t grid[8][3];         // of the first 8 launches
+    int64_t idle_blocks;        // found no work: no store to global
+    double seconds;             // kernel time only
+    double flops;               // T.gemm multiply-adds x 2 that were executed
+    int64_t scratch_bytes;      // per worker
+    InterpFinding *findings;    // sorted by (launch, block, place)
+    int finding_count;
+    int64_t finding_total;
+    TextBuf printed;            // T.print and --print output
+} InterpResult;
+
+// Arguments that do not fit the kernel (rank, dtype, a symbol with two
+// values, a grid of negative size) are reported to `d`, exit 2; then ok is
+// false and nothing ran. A grid with a 0 runs nothing and notes it.
+InterpResult interp_run(const Code *c, Diag *d, const InterpArg *args,
+                        int arg_count, const InterpOptions *options);
+void interp_result_release(InterpResult *r);
+// Bytes of global workspaces and per-worker scratch a run will need.
+int64_t interp_memory(const Code *c, const InterpArg *args, int arg_count);
+#endif

@@ -1,0 +1,109 @@
+// lang.h - runs the Python-level code of a program and stages its kernels.
+#ifndef LANG_LANG_H
+#define LANG_LANG_H
+
+#include <stdarg.h>
+
+#include "lang/foreign.h"
+#include "lang/value.h"
+
+typedef struct {
+    Arena *arena;
+    Diag *diag;
+    SourceSet *sources;
+    const OpTable *ops;
+    const Device *device;       // --target: T.get_num_sms-like queries
+    FILE *out;                  // print()
+    void *ctx;                  // the host's own state
+    // Called for `import name`; fills `out` or returns false (then a sibling
+    // file name.py / name.tile is tried, then an opaque module is made).
+    bool (*import)(Lang *l, Text name, Value *out);
+    // A decorator or call that makes a callable kernel object from a traced
+    // prim_func or eager function is the host's: tilelang.jit & co. live in
+    // modules that `import` returns.
+} LangOptions;
+
+Lang *lang_create(const LangOptions *options);
+void lang_destroy(Lang *l);                     // sweeps all foreign objects
+const LangOptions *lang_options(const Lang *l);
+Arena *lang_arena(Lang *l);
+
+// Lexes, parses and runs a file as module `name` ("__main__" or another:
+// `if __name__ == "__main__"` parts run only under that name). False after
+// reporting; uncaught exceptions are reported with the Python call stack, and
+// SystemExit's code is kept for lang_exit_code.
+bool lang_run_file(Lang *l, uint32_t file, Text name, Module **out);
+int lang_exit_code(const Lang *l);
+// Is there an `if __name__ == "__main__":` part?
+bool lang_has_main(const Lang *l, uint32_t file);
+
+// Calls from the host into the program. lang_try runs body under a handler:
+// false when an exception escaped, which has then been reported to the diag
+// (or is kept in *error when that is not NULL).
+typedef void LangBody(Lang *l, void *ctx);
+typedef struct {
+    Text type, message;         // "ValueError", "..."
+    Span at;
+} LangError;
+bool lang_try(Lang *l, LangBody *body, void *ctx, LangError *error);
+Value lang_call(Lang *l, Value callee, const Args *args);
+// "name(a, b, ...)": finds an attribute of any value; false: none.
+bool lang_getattr(Lang *l, Value v, Text name, Value *out, Span at);
+bool lang_module_get(Module *m, Text name, Value *out);
+
+// Raising. `type` is Python's class name ("ValueError"). Does not return.
+_Noreturn void lang_raise(Lang *l, const char *type, Span at,
+                          const char *format, ...) PRINTF_LIKE(4, 5);
+// A construct that is known and not built: reported at once, exit 4; cannot
+// be caught by the program.
+_Noreturn void lang_unsupported(Lang *l, Span at, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+// Making values.
+Value v_text(Lang *l, const char *format, ...) PRINTF_LIKE(2, 3);
+Value v_list(Lang *l, const Value *at, int count);
+Value v_tuple(Lang *l, const Value *at, int count);
+Value v_dict(Lang *l);
+void list_append(Lang *l, List *list, Value v);
+void dict_set(Lang *l, Dict *d, Value key, Value v);
+bool dict_get(Lang *l, const Dict *d, Value key, Value *out);
+bool dict_get_text(Lang *l, const Dict *d, const char *key, Value *out);
+Value v_builtin(Lang *l, const char *name,
+                Value (*call)(Lang *, void *, const Args *), void *ctx);
+Module *lang_module(Lang *l, const char *name);         // new and empty
+void module_set(Lang *l, Module *m, const char *name, Value v);
+
+// Reading values; raise TypeError naming `what` when it is something else.
+int64_t value_to_int(Lang *l, Value v, const char *what, Span at);
+double value_to_float(Lang *l, Value v, const char *what, Span at);
+bool value_truth(Lang *l, Value v, Span at);
+bool value_equal(Lang *l, Value a, Value b);
+void value_repr(Lang *l, TextBuf *out, Value v);
+void value_str(Lang *l, TextBuf *out, Value v);
+const char *value_type_name(Value v);
+// A dtype from a dtype object or its name; raises.
+DType value_to_dtype(Lang *l, Value v, Span at);
+// Iterates anything iterable: materialised to a list.
+List *value_to_list(Lang *l, Value v, Span at);
+
+// Arguments of a host function: binds them to `names` ("a", "b=", "*", "c=":
+// a trailing '=' means optional, "*" starts the keyword-only ones); missing
+// ones are UNBOUND in `out`. Raises TypeError in Python's words.
+void args_bind(Lang *l, const char *function, const Args *args,
+               const char *const *names, int count, Value *out);
+
+// ---- kernels ----------------------------------------------------------------
+
+// Kernel functions: what @T.prim_func makes is VAL_KERNEL directly. An eager
+// function (with T.Kernel in its own body, T.const sizes) is traced per set of
+// argument shapes: `bound` gives tensors as TENSORSPEC values with INT shapes
+// and other parameters as stage values, by name; `consts` binds T.const names
+// that no tensor gives. NULL after reporting.
+bool lang_is_eager(const Function *f);          // with T.Kernel in its body
+IrKernel *lang_trace_eager(Lang *l, Value function, const Args *args,
+                           const Dict *consts, Span at);
+// Parameter names and default values of a Python function, for -D.
+int function_param_count(const Function *f);
+Text function_param(const Function *f, int i, Value *fallback, bool *has_fallback);
+const Ast *function_param_annotation(const Function *f, int i);
+#endif

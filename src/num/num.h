@@ -1,0 +1,52 @@
+// num.h - where bits meet numbers: dtypes, exact conversions, lane arithmetic.
+#ifndef NUM_NUM_H
+#define NUM_NUM_H
+
+#include "support/support.h"
+
+typedef enum {
+    KIND_BOOL, KIND_INT, KIND_UINT, KIND_FLOAT,
+} DTypeKind;
+
+// dtype.def: one row per dtype: bits, kind, exponent and mantissa widths,
+// bias, special values, names (first is the printed one, then aliases).
+typedef enum {
+#define DTYPE(id, ...) DT_##id,
+#include "num/dtype.def"
+    DT_COUNT,
+    DT_NONE = DT_COUNT
+} DType;
+
+typedef struct {
+    const char *name;                           // "float16"
+    const char *brief;                          // "f16"
+    DTypeKind kind;
+    int bits;                                   // storage bits per element
+    int exponent_bits, mantissa_bits, bias;     // floats
+    bool has_infinity, fnuz;
+    double max_finite, min_normal;
+    bool built;                                 // false: known, not supported
+} DTypeInfo;
+
+const DTypeInfo *dtype_info(DType t);
+bool dtype_find(Text name, DType *out);         // names and aliases
+bool dtype_is_float(DType t);
+bool dtype_is_int(DType t);                     // signed or unsigned, not bool
+bool dtype_is_fp8(DType t);
+size_t dtype_bytes(DType t, int64_t count);     // sub-byte types packed
+
+// convert.c - exact conversions. Floats round to nearest even; to fp8 they
+// saturate at the largest finite value (NaN stays NaN) as T.cast does, unless
+// NUM_NO_SAT; float to integer truncates (NaN gives 0, out of range clamps to
+// the type's limits); integer to narrower integer wraps; bool is 0/1.
+// Rounding is direct from the source value, never through an intermediate.
+double num_get_f64(DType t, const void *at);    // integers beyond 2^53 round
+void num_put_f64(DType t, void *at, double v);
+int64_t num_get_i64(DType t, const void *at);   // floats truncate
+void num_put_i64(DType t, void *at, int64_t v);
+double num_round_f64(DType t, double v);        // nearest value of float type t
+
+// Contiguous arrays of any dtype, any pair. dst and src do not overlap.
+void num_convert(DType dst_type, void *dst, DType src_type, const void *src,
+                 int64_t n);
+#endif
