@@ -48,7 +48,7 @@ struct Ast {
     AstOp *ops;                 // COMPARE: x.len of them
     union {
         AstConstant constant;   // CONSTANT
-        ParamKind param;        // PARAM
+        ParamKind param;        // PARAM TYPEPARAM
         int level;              // IMPORTFROM: leading dots
         char conversion;        // FORMATTED: 'r', 's', 'a' or 0
         bool is_async;          // FUNCTION FOR WITH COMPFOR
@@ -68,10 +68,12 @@ struct Ast {
     Map *locals;                // name -> non-NULL
     Map *globals, *nonlocals;
     bool is_generator;          // contains yield
+    bool grouped;               // written in parentheses of its own
 };
 
 const char *ast_name(AstKind k);
 const char *ast_op_text(AstOp op);              // "+", "not in", "//"
-// Indented, one node a line: kind, slot names, text, place. Stable output.
+// Indented, one node a line: slot, kind, operator, text, place. Stable output.
+// Uses no recursion, whatever the depth of the tree.
 void ast_print(TextBuf *out, const SourceSet *sources, const Ast *ast);
 #endif

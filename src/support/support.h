@@ -77,6 +77,9 @@ int text_distance(Text a, Text b);              // edits, for "did you mean"
 uint64_t text_hash(Text t);
 // Columns a terminal needs for the UTF-8 text `t`; a tab counts 1.
 int text_width(Text t);
+// The code point at byte `i` of `t`, and its length in bytes; a byte that is
+// not UTF-8 is point -1 of length 1.
+int utf8_decode(Text t, size_t i, int32_t *point);
 
 // A growing text owned by the caller (malloc); {0} is valid and empty.
 typedef struct {

@@ -5,9 +5,6 @@
 #include "support/support.h"
 
 // text.c
-// The code point at byte `i` of `t`, and its length in bytes; a byte that is
-// not UTF-8 is point -1 of length 1.
-int utf8_decode(Text t, size_t i, int32_t *point);
 int utf8_columns(int32_t point);                // of a terminal: 0, 1 or 2
 
 // file.c
