@@ -41,7 +41,7 @@ typedef struct {
     ArgKind kind;
     bool optional, keyword_only, star;  // star: *extents
     Text fallback;                      // text of the default, "" when none
-    char access;                        // REGION/BUFFER: r read, w write, a both
+    char access;                        // r read, w write, a both, else ' '
 } OpParam;
 
 enum { OP_MAX_PARAMS = 16 };
@@ -64,6 +64,18 @@ const OpInfo *op_info(const OpTable *t, Op op);
 // By surface name without "T.": "copy". Aliases (T.cdiv, T.Serial) resolve to
 // the row they name. False when there is no such primitive.
 bool op_find(const OpTable *t, Text name, Op *out);
+// Index of the parameter `name`, or -1.
+int op_param_find(const OpInfo *info, Text name);
+// REGION, EXPR and BUFFER parameters are operands of a STMT_TILE; those of the
+// other kinds become attributes.
+bool op_param_is_operand(const OpParam *p);
+const char *op_kind_name(ArgKind kind);         // "region"
+const char *op_class_name(OpClass class);       // "tile"
+const char *op_status_name(OpStatus status);    // "not built yet"
 // The nearest spelling for "did you mean", or an empty text.
 Text op_suggest(const OpTable *t, Text name);
+
+// print.c - the table as people read it (`tilesim ops`, docs/ops.md): rows
+// whose name holds `filter` (all when empty), by class.
+void ops_print(TextBuf *out, const OpTable *t, Text filter);
 #endif
