@@ -4,8 +4,17 @@
 // one counter, so they start in ascending order whatever the thread count.
 #include "support/parallel.h"
 
-#include <omp.h>
 #include <stdatomic.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#else                                           // everything on one thread
+static int omp_get_num_procs(void) { return 1; }
+static int omp_get_max_threads(void) { return 1; }
+static int omp_get_thread_num(void) { return 0; }
+static int omp_in_parallel(void) { return 0; }
+static void omp_set_num_threads(int n) { (void)n; }
+#endif
 
 enum { MOST_THREADS = 1024 };
 
@@ -68,7 +77,9 @@ void parallel_for(int64_t count, int64_t grain, ParallelWork *work, void *ctx)
         take_items(&job, 0);
         return;
     }
+#ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
+#endif
     take_items(&job, omp_get_thread_num());
 }
 

@@ -1,0 +1,40 @@
+#!/bin/sh
+# check-sources.sh - each .c file is listed in Makefile.am and keeps to the form.
+#
+# Usage: tools/check-sources.sh [TOP]; prints each breach, exits 1 on any. The
+# form: first line "// name.c - what it does.", at most 1,000 lines, 80 columns
+# (110 in a .def), no tabs, no blanks at line ends.
+cd "${1-.}" || exit 1
+bad=0
+for file in $(find src -name '*.c' | sort); do
+    grep -q "[ 	]$file\( \|	\|\\\\\|\$\)" Makefile.am && continue
+    echo "$file: not listed in Makefile.am"
+    bad=1
+done
+for file in tests/unit/check_*.c tests/fuzz/fuzz_*.c; do
+    [ -e "$file" ] || continue
+    grep -q "[ 	]${file%.c}\( \|	\|\\\\\|\$\)" Makefile.am && continue
+    echo "$file: not listed in Makefile.am"
+    bad=1
+done
+find src tests -name '*.[ch]' -o -name '*.def' | sort | xargs awk '
+function breach(why) {
+    print FILENAME ":" FNR ": " why
+    bad = 1
+}
+FNR == 1 {
+    n = split(FILENAME, part, "/")
+    limit = FILENAME ~ /\.def$/ ? 110 : 80
+    if (index($0, "// " part[n] " - ") != 1)
+        breach("the first line is not \"// " part[n] " - what it does\"")
+}
+FNR == 1001 { breach("more than 1,000 lines") }
+/\t/ { breach("a tab") }
+/[ \r]$/ { breach("blanks at the end of the line") }
+{
+    gsub(/[\200-\277]/, "")                     # UTF-8: count first bytes
+    if (length($0) > limit)
+        breach(length($0) " columns, " limit " are the limit")
+}
+END { exit bad }' || bad=1
+exit $bad
