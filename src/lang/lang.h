@@ -18,6 +18,13 @@ typedef struct {
     // Called for `import name`; fills `out` or returns false (then a sibling
     // file name.py / name.tile is tried, then an opaque module is made).
     bool (*import)(Lang *l, Text name, Value *out);
+    // Arguments of the script after its name: sys.argv[1:].
+    const Text *argv;
+    int argc;
+    // Statements, calls and loop turns before the program is stopped (exit 4),
+    // and bytes its Python values may take; 0: no limit, and 4 GiB.
+    uint64_t max_steps;
+    size_t max_bytes;
     // A decorator or call that makes a callable kernel object from a traced
     // prim_func or eager function is the host's: tilelang.jit & co. live in
     // modules that `import` returns.
@@ -30,8 +37,10 @@ Arena *lang_arena(Lang *l);
 
 // Lexes, parses and runs a file as module `name` ("__main__" or another:
 // `if __name__ == "__main__"` parts run only under that name). False after
-// reporting; uncaught exceptions are reported with the Python call stack, and
-// SystemExit's code is kept for lang_exit_code.
+// reporting; uncaught exceptions are reported with the Python call stack.
+// sys.exit() reports nothing: it is true for code 0, and false with the code
+// kept for lang_exit_code otherwise; so is a stop by parallel_cancel (130, or
+// 4 for a timeout).
 bool lang_run_file(Lang *l, uint32_t file, Text name, Module **out);
 int lang_exit_code(const Lang *l);
 // Is there an `if __name__ == "__main__":` part?
@@ -42,18 +51,30 @@ bool lang_has_main(const Lang *l, uint32_t file);
 // (or is kept in *error when that is not NULL).
 typedef void LangBody(Lang *l, void *ctx);
 typedef struct {
-    Text type, message;         // "ValueError", "..."
-    Span at;
+    Text type, message;         // "ValueError", "..."; type "" when it was
+    Span at;                    // reported already (lang_unsupported)
 } LangError;
 bool lang_try(Lang *l, LangBody *body, void *ctx, LangError *error);
 Value lang_call(Lang *l, Value callee, const Args *args);
 // "name(a, b, ...)": finds an attribute of any value; false: none.
 bool lang_getattr(Lang *l, Value v, Text name, Value *out, Span at);
+// Results of lang_call and objects of lang_adopt stay alive until the host
+// function that the program called returns. A host that loops, or is called by
+// no program, gives them up by itself: mark = lang_pins(l); ...
+// lang_unpin(l, mark).
+int lang_pins(const Lang *l);
+void lang_pin(Lang *l, Value v);
+void lang_unpin(Lang *l, int mark);
 bool lang_module_get(Module *m, Text name, Value *out);
 
 // Raising. `type` is Python's class name ("ValueError"). Does not return.
 _Noreturn void lang_raise(Lang *l, const char *type, Span at,
                           const char *format, ...) PRINTF_LIKE(4, 5);
+// The same with the exit code that reporting it shall cause (EXIT_FINDINGS for
+// a mismatch); others cause EXIT_PROGRAM.
+_Noreturn void lang_raise_exit(Lang *l, ExitCode exit, const char *type,
+                               Span at, const char *format, ...)
+    PRINTF_LIKE(5, 6);
 // A construct that is known and not built: reported at once, exit 4; cannot
 // be caught by the program.
 _Noreturn void lang_unsupported(Lang *l, Span at, const char *format, ...)
@@ -91,6 +112,11 @@ List *value_to_list(Lang *l, Value v, Span at);
 // ones are UNBOUND in `out`. Raises TypeError in Python's words.
 void args_bind(Lang *l, const char *function, const Args *args,
                const char *const *names, int count, Value *out);
+
+// The modules of the language itself, for `import tilelang.language as T` and
+// `from tilelang.layout import make_swizzled_layout`.
+Module *lang_language_module(Lang *l);
+Module *lang_layout_module(Lang *l);
 
 // ---- kernels ----------------------------------------------------------------
 

@@ -22,6 +22,8 @@ typedef struct Handler {
     Frame *frame;
     Trace *trace;
     int depth;
+    int temps, pins;
+    Value raised;
 } Handler;
 
 struct Lang {
@@ -32,16 +34,18 @@ struct Lang {
     Module *builtins, *language;
     Map modules;                // name -> Module*
     Trace *trace;               // the kernel being built, or NULL
+    IrKernel *scratch;          // see trace_kernel
     Foreign *foreign;           // all host objects
     size_t foreign_bytes, foreign_swept;
     Value returned;             // with FLOW_RETURN
-    int depth;                  // of eval/exec, bounded
+    int depth;                  // of frames, bounded
     int exit_code;
     Module *main;
     struct LangMore *more;      // evaluator's private state
 };
 
-enum { LANG_MAX_DEPTH = 400 };  // Python-level nesting of eval and calls
+// Frames; the C stack is watched besides (RecursionError either way).
+enum { LANG_MAX_DEPTH = 1000 };
 
 // ---- eval.c, exec.c: the evaluator -------------------------------------------
 Value eval(Lang *l, Frame *f, const Ast *e);
@@ -54,7 +58,8 @@ bool name_find(Lang *l, Frame *f, Text name, Value *out);
 Frame *frame_new(Lang *l, const Ast *scope, Frame *closure, Module *m);
 void frame_enter(Lang *l, Frame *f, Span call_at);      // pushes on l->frame
 void frame_leave(Lang *l);
-// Evaluates the arguments of a CALL node, star-args spread.
+// Evaluates the arguments of a CALL node, star-args spread. They live until
+// the statement, or the call around them, ends.
 Args eval_args(Lang *l, Frame *f, const Ast *call);
 // Binds args to the parameters of `fn` in frame `f` in Python's way.
 void bind_params(Lang *l, Frame *f, Function *fn, const Args *args);
@@ -85,6 +90,8 @@ Value dtype_call(Lang *l, DType t, const Args *args);
 Value macro_call(Lang *l, Function *macro, const Args *args);
 // Module tilelang.language; `from tilelang.language import *` works as well.
 Module *language_module(Lang *l);
+// Raises for a name that tilelang.language does not have, with a suggestion.
+_Noreturn void language_unknown(Lang *l, Text name, Span at);
 // Attributes of KERNEL, INDEXMAP, TENSORSPEC, POLICY, LOOPFRAME values.
 bool trace_getattr(Lang *l, Value v, Text name, Value *out, Span at);
 #endif

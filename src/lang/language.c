@@ -1,0 +1,70 @@
+// language.c - the module tilelang.language: every row of the op table.
+#include "lang/trace_int.h"
+
+static bool lookup(Lang *l, Module *m, Text name, Value *out)
+{
+    Op op;
+    DType t;
+    (void)m;
+    if (!op_find(l->options.ops, name, &op))
+        return false;
+    const OpInfo *info = op_info(l->options.ops, op);
+    if (info->class == OPCLASS_DTYPE && info->status == OPSTATUS_BUILT
+        && dtype_find(text_of(info->surface + 2), &t))
+        *out = v_dtype(t);
+    else
+        *out = (Value){.kind = VAL_PRIM, .prim = op};
+    return true;
+}
+
+Module *language_module(Lang *l)
+{
+    if (!l->language) {
+        l->language = lang_module(l, "tilelang.language");
+        l->language->lookup = lookup;
+    }
+    return l->language;
+}
+
+Module *lang_language_module(Lang *l)
+{
+    return language_module(l);
+}
+
+bool trace_getattr(Lang *l, Value v, Text name, Value *out, Span at)
+{
+    (void)at;
+    if (v.kind == VAL_PRIM && v.prim == OP_GEMM_WARP_POLICY) {
+        static const char *const names[] = {"Square", "FullRow", "FullCol"};
+        for (size_t i = 0; i < countof(names); i++)
+            if (text_is(name, names[i])) {
+                *out = (Value){.kind = VAL_POLICY, .s = text_of(names[i])};
+                return true;
+            }
+        return false;
+    }
+    if (v.kind == VAL_TENSORSPEC && text_is(name, "dtype")) {
+        *out = v_dtype(v.spec->dtype);
+        return true;
+    }
+    if (v.kind == VAL_TENSORSPEC && text_is(name, "shape")) {
+        *out = v_tuple(l, v.spec->shape->at, v.spec->shape->len);
+        return true;
+    }
+    if (v.kind == VAL_KERNEL && text_is(name, "__name__")) {
+        *out = v_str(v.kernel->name);
+        return true;
+    }
+    return false;
+}
+
+void language_unknown(Lang *l, Text name, Span at)
+{
+    Text near = op_suggest(l->options.ops, name);
+    if (near.len)
+        lang_raise(l, "AttributeError", at,
+                   "unknown primitive 'T.%.*s'; did you mean 'T.%.*s'?",
+                   TEXT_ARG(name), TEXT_ARG(near));
+    lang_raise(l, "AttributeError", at, "unknown primitive 'T.%.*s'",
+               TEXT_ARG(name));
+}

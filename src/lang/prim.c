@@ -1,0 +1,507 @@
+// prim.c - calls of T.* primitives: arguments by the op table, tile operations
+// to statements, scalar functions to expressions.
+#include "lang/trace_int.h"
+
+// ---- binding -------------------------------------------------------------------
+
+static Span arg_span(const Args *args, int i)
+{
+    return args->spans && i < args->count ? args->spans[i] : args->at_span;
+}
+
+static int param_named(const OpInfo *info, Text name)
+{
+    for (int i = 0; i < info->param_count; i++)
+        if (text_eq(info->param[i].name, name) && !info->param[i].star)
+            return i;
+    return -1;
+}
+
+static _Noreturn void unexpected_keyword(Lang *l, const OpInfo *info,
+                                         Text name, Span at)
+{
+    Text near = {0};
+    int best = 4;
+    for (int i = 0; i < info->param_count; i++) {
+        int d = text_distance(info->param[i].name, name);
+        if (d < best) {
+            best = d;
+            near = info->param[i].name;
+        }
+    }
+    if (near.len)
+        lang_raise(l, "TypeError", at,
+                   "%s() has no argument '%.*s'; did you mean '%.*s'?",
+                   info->surface, TEXT_ARG(name), TEXT_ARG(near));
+    lang_raise(l, "TypeError", at, "%s() has no argument '%.*s'",
+               info->surface, TEXT_ARG(name));
+}
+
+static void bind_positional(Lang *l, Bound *b, const Args *args)
+{
+    const OpInfo *info = b->info;
+    int p = 0;
+    for (int i = 0; i < args->count; i++) {
+        while (p < info->param_count && info->param[p].keyword_only)
+            p++;
+        if (p >= info->param_count)
+            lang_raise(l, "TypeError", arg_span(args, i),
+                       "%s() takes at most %d positional argument%s",
+                       info->surface, p, p == 1 ? "" : "s");
+        if (info->param[p].star) {
+            if (b->rest_count == IR_MAX_RANK)
+                lang_raise(l, "TypeError", arg_span(args, i),
+                           "%s() takes at most %d dimensions", info->surface,
+                           IR_MAX_RANK);
+            b->rest[b->rest_count++] = args->at[i];
+            b->spans[p] = arg_span(args, i);
+            continue;
+        }
+        b->at[p] = args->at[i];
+        b->spans[p++] = arg_span(args, i);
+    }
+}
+
+static void refuse_unbuilt(Lang *l, const OpInfo *info, Span at)
+{
+    if (info->status == OPSTATUS_LATER)
+        lang_unsupported(l, at, "'%s' is known and not built yet",
+                         info->surface);
+    if (info->status == OPSTATUS_NEVER)
+        lang_unsupported(l, at, "'%s' is not supported: it belongs to an "
+                         "architecture that tilesim does not model",
+                         info->surface);
+}
+
+Bound prim_bind(Lang *l, Op op, const Args *args)
+{
+    Bound b = {.op = op, .info = op_info(l->options.ops, op),
+               .call = args->at_span};
+    refuse_unbuilt(l, b.info, args->at_span);
+    for (int i = 0; i < OP_MAX_PARAMS; i++)
+        b.spans[i] = args->at_span;
+    bind_positional(l, &b, args);
+    for (int i = 0; i < args->keyword_count; i++) {
+        int p = param_named(b.info, args->names[i]);
+        if (p < 0)
+            unexpected_keyword(l, b.info, args->names[i], args->at_span);
+        if (b.at[p].kind != VAL_UNBOUND)
+            lang_raise(l, "TypeError", args->at_span,
+                       "%s() got '%.*s' twice", b.info->surface,
+                       TEXT_ARG(args->names[i]));
+        b.at[p] = args->values[i];
+    }
+    for (int i = 0; i < b.info->param_count; i++)
+        if (b.at[i].kind == VAL_UNBOUND && !b.info->param[i].optional
+            && !b.info->param[i].star)
+            lang_raise(l, "TypeError", args->at_span,
+                       "%s() is missing argument '%.*s'", b.info->surface,
+                       TEXT_ARG(b.info->param[i].name));
+    return b;
+}
+
+bool bound_given(const Bound *b, int i)
+{
+    return b->at[i].kind != VAL_UNBOUND && b->at[i].kind != VAL_NONE;
+}
+
+int64_t bound_int(Lang *l, const Bound *b, int i, int64_t fallback)
+{
+    if (!bound_given(b, i))
+        return fallback;
+    return value_to_int(l, b->at[i], b->info->surface, b->spans[i]);
+}
+
+// ---- attributes ------------------------------------------------------------------
+
+static IrAttrValue attr_list(Lang *l, const Value *at, const Value *values,
+                             int count, Span span)
+{
+    int each = values ? 2 : 1;
+    IrAttrValue v = {.kind = values ? ATTRVAL_DICT : ATTRVAL_LIST};
+    v.list.at = new_array(lang_arena(l), IrAttrValue, each * count + 1);
+    for (int i = 0; i < count; i++) {
+        if (at[i].kind == VAL_UNBOUND)
+            continue;
+        v.list.at[v.list.len++] = attr_value(l, at[i], span);
+        if (values)
+            v.list.at[v.list.len++] = attr_value(l, values[i], span);
+    }
+    return v;
+}
+
+static Text prim_text(Lang *l, Value v)
+{
+    TextBuf b = {0};
+    if (v.kind == VAL_PRIM)
+        buf_puts(&b, op_info(l->options.ops, v.prim)->surface);
+    else
+        value_str(l, &b, v);
+    Text t = text_copy(lang_arena(l), buf_view(&b));
+    buf_release(&b);
+    return t;
+}
+
+IrAttrValue attr_value(Lang *l, Value v, Span at)
+{
+    switch (v.kind) {
+    case VAL_INT:
+        return (IrAttrValue){.kind = ATTRVAL_INT, .i64 = v.i};
+    case VAL_BOOL:
+        return (IrAttrValue){.kind = ATTRVAL_BOOL, .i64 = v.b};
+    case VAL_FLOAT:
+        return (IrAttrValue){.kind = ATTRVAL_FLOAT, .f64 = v.f};
+    case VAL_EXPR:
+        return (IrAttrValue){.kind = ATTRVAL_EXPR, .expr = v.expr};
+    case VAL_BUFFER:
+        return (IrAttrValue){.kind = ATTRVAL_TEXT, .text = v.buffer->name};
+    case VAL_LIST:
+    case VAL_TUPLE:
+        return attr_list(l, v.list->at, NULL, v.list->len, at);
+    case VAL_DICT:
+        return attr_list(l, v.dict->keys, v.dict->values, v.dict->len, at);
+    case VAL_INDEXMAP:
+        return (IrAttrValue){.kind = ATTRVAL_LAYOUT, .layout = v.indexmap};
+    case VAL_STR:
+    case VAL_POLICY:
+        return (IrAttrValue){.kind = ATTRVAL_TEXT, .text = v.s};
+    case VAL_NONE:
+        return (IrAttrValue){.kind = ATTRVAL_NONE};
+    default:
+        return (IrAttrValue){.kind = ATTRVAL_TEXT, .text = prim_text(l, v)};
+    }
+}
+
+void prim_attr(Lang *l, IrStmt *s, IrAttrId id, Value v, Span at)
+{
+    if (v.kind == VAL_INT && id == ATTR_POLICY) {
+        static const char *const names[] = {"Square", "FullRow", "FullCol"};
+        if (v.i < 0 || v.i > 2)
+            lang_raise(l, "ValueError", at, "%lld is not a GemmWarpPolicy",
+                       (long long)v.i);
+        v = v_str(text_of(names[v.i]));
+    }
+    if (id == ATTR_LOOP_LAYOUT && v.kind != VAL_INDEXMAP)
+        v = (Value){.kind = VAL_INDEXMAP,
+                    .indexmap = layout_of(l, v, NULL, at)};
+    ir_attr(trace_kernel(l), s, id, attr_value(l, v, at));
+}
+
+static void extra_attr(Lang *l, IrStmt *s, Text name, Value v, Span at)
+{
+    const IrAttrValue *old = ir_attr_get(s, ATTR_ANNOTATIONS);
+    IrAttrValue all = {.kind = ATTRVAL_DICT};
+    int had = old ? old->list.len : 0;
+    all.list.at = new_array(lang_arena(l), IrAttrValue, had + 2);
+    for (int i = 0; i < had; i++)
+        all.list.at[i] = old->list.at[i];
+    all.list.at[had] = (IrAttrValue){.kind = ATTRVAL_TEXT, .text = name};
+    all.list.at[had + 1] = attr_value(l, v, at);
+    all.list.len = had + 2;
+    ir_attr(trace_kernel(l), s, ATTR_ANNOTATIONS, all);
+}
+
+void bound_attrs(Lang *l, const Bound *b, IrStmt *s, int from)
+{
+    for (int i = from; i < b->info->param_count; i++) {
+        IrAttrId id;
+        Text name = b->info->param[i].name;
+        if (!bound_given(b, i) || b->info->param[i].star)
+            continue;
+        if (s->kind == STMT_TILE && i < s->operand_count
+            && s->operand[i].kind != OPERAND_NONE)
+            continue;
+        if (ir_attr_find(name, &id))
+            prim_attr(l, s, id, b->at[i], b->spans[i]);
+        else
+            extra_attr(l, s, name, b->at[i], b->spans[i]);
+    }
+}
+
+// ---- tile operations -----------------------------------------------------------------
+
+static IrOperand operand_of(Lang *l, const OpParam *p, Value v, Span at)
+{
+    bool scalar = v.kind == VAL_INT || v.kind == VAL_FLOAT
+                  || v.kind == VAL_BOOL
+                  || (v.kind == VAL_EXPR && v.expr->kind != EXPR_LOAD);
+    if (p->kind == ARG_EXPR || (scalar && p->access == 'r'))
+        return (IrOperand){.kind = OPERAND_EXPR, .expr = to_expr(l, v, at)};
+    return (IrOperand){.kind = OPERAND_REGION, .region = to_region(l, v, at)};
+}
+
+static bool is_operand(const OpParam *p)
+{
+    return p->kind == ARG_REGION || p->kind == ARG_BUFFER
+           || p->kind == ARG_EXPR;
+}
+
+static IrStmt *tile_stmt(Lang *l, const Bound *b)
+{
+    trace_need(l, b->info->surface, b->call);
+    IrStmt *s = ir_tile(l->trace->k, b->op, b->call);
+    for (int i = 0; i < b->info->param_count; i++)
+        if (bound_given(b, i) && is_operand(&b->info->param[i]))
+            s->operand[i] = operand_of(l, &b->info->param[i], b->at[i],
+                                       b->spans[i]);
+    bound_attrs(l, b, s, 0);
+    return s;
+}
+
+static bool is_atomic(Op op)
+{
+    return op == OP_ATOMIC_ADD || op == OP_ATOMIC_MAX || op == OP_ATOMIC_MIN;
+}
+
+// The old value of an atomic: read now, once.
+static Value atomic_prev(Lang *l, const Bound *b)
+{
+    IrRegion *dst = to_region(l, b->at[0], b->spans[0]);
+    if (dst->form != REGION_POINT)
+        lang_raise(l, "TypeError", b->call,
+                   "return_prev needs a single element as destination");
+    IrExpr *e = ir_atomic(l->trace->k, b->op, dst->buffer, dst->min,
+                          dst->buffer->rank,
+                          to_expr(l, b->at[1], b->spans[1]), b->call);
+    trace_builder_ok(l, e, b->call);
+    IrVar *v = ir_var(l->trace->k, VAR_LET, TEXT("prev"), e->dtype, b->call);
+    IrStmt *s = trace_emit(l, STMT_LET, b->call);
+    s->var = v;
+    s->value = e;
+    return v_expr(ir_use(l->trace->k, v, b->call));
+}
+
+static bool wants_prev(Lang *l, const Bound *b)
+{
+    for (int i = 0; i < b->info->param_count; i++)
+        if (text_is(b->info->param[i].name, "return_prev")
+            && bound_given(b, i))
+            return value_truth(l, b->at[i], b->spans[i]);
+    return false;
+}
+
+static Value tile_call(Lang *l, const Bound *b)
+{
+    if (is_atomic(b->op) && wants_prev(l, b)) {
+        trace_need(l, b->info->surface, b->call);
+        return atomic_prev(l, b);
+    }
+    IrStmt *s = tile_stmt(l, b);
+    ir_append(l->trace->k, l->trace->block, s);
+    return V_NONE;
+}
+
+// ---- expressions -----------------------------------------------------------------------
+
+static bool all_numbers(const Bound *b)
+{
+    for (int i = 0; i < b->info->param_count; i++)
+        if (b->at[i].kind != VAL_INT && b->at[i].kind != VAL_FLOAT
+            && b->at[i].kind != VAL_BOOL && b->at[i].kind != VAL_UNBOUND)
+            return false;
+    return true;
+}
+
+static Value stage_ceildiv(Lang *l, Value a, Value b, Span at)
+{
+    Value sum = binary_op(l, AST_OP_ADD, a, b, at);
+    sum = binary_op(l, AST_OP_SUB, sum, v_int(1), at);
+    return binary_op(l, AST_OP_FLOORDIV, sum, b, at);
+}
+
+static bool less(Lang *l, Value a, Value b, Span at)
+{
+    return value_truth(l, binary_op(l, AST_OP_LT, a, b, at), at);
+}
+
+// Python numbers stay Python numbers where Python has the operation.
+static bool stage_expr(Lang *l, const Bound *b, Value *out)
+{
+    Value x = b->at[0], y = b->at[1];
+    if (!all_numbers(b) || b->info->param_count != 2)
+        return false;
+    switch (b->op) {
+    case OP_CEILDIV:
+        *out = stage_ceildiv(l, x, y, b->call);
+        return true;
+    case OP_ALIGN_UP:
+        *out = binary_op(l, AST_OP_MUL, stage_ceildiv(l, x, y, b->call), y,
+                         b->call);
+        return true;
+    case OP_MAX:
+        *out = less(l, x, y, b->call) ? y : x;
+        return true;
+    case OP_MIN:
+        *out = less(l, y, x, b->call) ? y : x;
+        return true;
+    default:
+        break;
+    }
+    for (AstOp op = AST_OP_ADD; op <= AST_OP_XOR; op++)
+        if (op != AST_OP_MATMUL && device_op(op) == b->op) {
+            *out = binary_op(l, op, x, y, b->call);
+            return true;
+        }
+    return false;
+}
+
+static Value cast_call(Lang *l, const Bound *b)
+{
+    int v = b->op == OP_CAST_TO ? 1 : 0;
+    DType t = value_to_dtype(l, b->at[1 - v], b->spans[1 - v]);
+    bool sat = true;
+    if (b->op == OP_CAST) {
+        sat = !bound_given(b, 3) || value_truth(l, b->at[3], b->spans[3]);
+        if (bound_given(b, 2) && b->at[2].kind == VAL_STR && b->at[2].s.len
+            && !text_is(b->at[2].s, "rn"))
+            lang_unsupported(l, b->spans[2], "rounding mode '%.*s' of T.cast",
+                             TEXT_ARG(b->at[2].s));
+    }
+    IrExpr *e = ir_cast(trace_kernel(l), to_expr(l, b->at[v], b->spans[v]), t,
+                        sat, b->call);
+    trace_builder_ok(l, e, b->call);
+    return v_expr(e);
+}
+
+static Value reinterpret_call(Lang *l, const Bound *b)
+{
+    bool old_order = b->at[0].kind == VAL_DTYPE || b->at[0].kind == VAL_STR;
+    int v = old_order ? 1 : 0;
+    IrExpr *e = ir_reinterpret(trace_kernel(l),
+                               to_expr(l, b->at[v], b->spans[v]),
+                               value_to_dtype(l, b->at[1 - v], b->spans[1 - v]),
+                               b->call);
+    trace_builder_ok(l, e, b->call);
+    return v_expr(e);
+}
+
+static Value round_call(Lang *l, const Bound *b)
+{
+    Op op = OP_ROUND;
+    if (bound_given(b, 1) && b->at[1].kind == VAL_STR) {
+        if (text_is(b->at[1].s, "ties-away-from-zero"))
+            op = OP_ROUND_AWAY;
+        else if (!text_is(b->at[1].s, "ties-to-even"))
+            lang_raise(l, "ValueError", b->spans[1],
+                       "'%.*s' is no rounding mode of T.round: ties-to-even, "
+                       "ties-away-from-zero", TEXT_ARG(b->at[1].s));
+    }
+    IrExpr *e = ir_op1(trace_kernel(l), op, to_expr(l, b->at[0], b->spans[0]),
+                       b->call);
+    trace_builder_ok(l, e, b->call);
+    return expr_value(l, e);
+}
+
+static Value ceildiv_call(Lang *l, const Bound *b)
+{
+    IrKernel *k = trace_kernel(l);
+    IrExpr *x = to_expr(l, b->at[0], b->spans[0]);
+    IrExpr *y = to_expr(l, b->at[1], b->spans[1]);
+    IrExpr *one = ir_int(k, DT_I32, 1, b->call);
+    IrExpr *e = ir_op2(k, OP_ADD, x, ir_op2(k, OP_SUB, y, one, b->call),
+                       b->call);
+    e = ir_op2(k, OP_FLOORDIV, e, y, b->call);
+    if (b->op == OP_ALIGN_UP)
+        e = ir_op2(k, OP_MUL, e, y, b->call);
+    trace_builder_ok(l, e, b->call);
+    return expr_value(l, e);
+}
+
+static Value plain_expr(Lang *l, const Bound *b)
+{
+    IrExpr *args[OP_MAX_PARAMS];
+    int n = 0;
+    for (int i = 0; i < b->info->param_count; i++)
+        if (b->info->param[i].kind == ARG_EXPR && bound_given(b, i)) {
+            bool logic = b->op == OP_AND || b->op == OP_OR || b->op == OP_NOT;
+            args[n++] = logic ? to_condition(l, b->at[i], b->spans[i])
+                              : to_expr(l, b->at[i], b->spans[i]);
+        }
+    IrExpr *e = ir_op(trace_kernel(l), b->op, args, n, b->call);
+    trace_builder_ok(l, e, b->call);
+    return expr_value(l, e);
+}
+
+static Value expr_call(Lang *l, const Bound *b)
+{
+    Value out;
+    if (stage_expr(l, b, &out))
+        return out;
+    switch (b->op) {
+    case OP_CAST:
+    case OP_CAST_TO:
+        return cast_call(l, b);
+    case OP_REINTERPRET:
+        return reinterpret_call(l, b);
+    case OP_ROUND:
+        return round_call(l, b);
+    case OP_CEILDIV:
+    case OP_ALIGN_UP:
+        return ceildiv_call(l, b);
+    case OP_IF_THEN_ELSE:
+        if (!v_is_device(b->at[0]))
+            return value_truth(l, b->at[0], b->spans[0]) ? b->at[1] : b->at[2];
+        return device_select(l, b->at[0], b->at[1], b->at[2], b->call);
+    default:
+        return plain_expr(l, b);
+    }
+}
+
+// ---- dispatch ----------------------------------------------------------------------------
+
+static Value hint_call(Lang *l, const Bound *b)
+{
+    trace_need(l, b->info->surface, b->call);
+    IrStmt *s = tile_stmt(l, b);
+    ir_append(l->trace->k, l->trace->block, s);
+    return V_NONE;
+}
+
+Value prim_call(Lang *l, Op op, const Args *args)
+{
+    Value out = V_NONE;
+    Bound b = prim_bind(l, op, args);
+    if (stage_call(l, &b, &out))
+        return out;
+    switch (b.info->class) {
+    case OPCLASS_EXPR:
+        return expr_call(l, &b);
+    case OPCLASS_TILE:
+        return tile_call(l, &b);
+    case OPCLASS_HINT:
+        return hint_call(l, &b);
+    case OPCLASS_ALLOC:
+        if (alloc_call(l, &b, &out))
+            return out;
+        break;
+    case OPCLASS_LOOP:
+        if (loop_call(l, &b, &out))
+            return out;
+        break;
+    default:
+        break;
+    }
+    lang_unsupported(l, args->at_span, "'%s' is not built yet",
+                     b.info->surface);
+}
+
+Value dtype_call(Lang *l, DType t, const Args *args)
+{
+    static const char *const names[] = {"value="};
+    Value v;
+    args_bind(l, dtype_info(t)->name, args, names, 1, &v);
+    if (v.kind == VAL_UNBOUND)
+        return v_dtype(t);      // T.float16(): the annotation of a scalar
+    IrKernel *k = trace_kernel(l);
+    IrExpr *e;
+    if (v.kind == VAL_FLOAT && dtype_is_float(t))
+        e = ir_float(k, t, v.f, args->at_span);
+    else if (v.kind == VAL_INT && dtype_is_float(t))
+        e = ir_float(k, t, (double)v.i, args->at_span);
+    else if (v.kind == VAL_INT && dtype_is_int(t))
+        e = ir_int(k, t, v.i, args->at_span);
+    else
+        e = ir_cast(k, to_expr(l, v, args->at_span), t, true, args->at_span);
+    trace_builder_ok(l, e, args->at_span);
+    return v_expr(e);
+}

@@ -1,0 +1,298 @@
+// prim_alloc.c - T.alloc_*, T.empty, views: calls that make a buffer.
+#include "lang/trace_int.h"
+
+List *shape_list(Lang *l, Value v, Span at)
+{
+    if (v.kind == VAL_LIST || v.kind == VAL_TUPLE)
+        return v.list;
+    if (v.kind == VAL_INT || v.kind == VAL_EXPR)
+        return v_tuple(l, &v, 1).list;
+    lang_raise(l, "TypeError", at, "a shape is a list of sizes; found %s",
+               value_type_name(v));
+}
+
+static IrScope scope_named(Lang *l, Value v, IrScope fallback, Span at)
+{
+    if (v.kind == VAL_UNBOUND || v.kind == VAL_NONE)
+        return fallback;
+    for (IrScope s = SCOPE_GLOBAL; s <= SCOPE_REDUCER; s++)
+        if (v.kind == VAL_STR && text_is(v.s, ir_scope_name(s)))
+            return s;
+    lang_unsupported(l, at, "memory scope %.*s",
+                     v.kind == VAL_STR ? (int)v.s.len : 1,
+                     v.kind == VAL_STR ? v.s.at : "?");
+}
+
+static IrBuffer *make(Lang *l, const List *shape, DType t, IrScope scope,
+                      Span at)
+{
+    TensorSpec spec = {.shape = (List *)shape, .dtype = t, .scope = scope,
+                       .at = at};
+    if (!dtype_info(t)->built)
+        lang_unsupported(l, at, "buffers of dtype %s", dtype_info(t)->name);
+    return trace_tensor(l, &spec, (Text){0}, at);
+}
+
+static void check_static(Lang *l, const IrBuffer *b, const char *what, Span at)
+{
+    int64_t n;
+    for (int d = 0; d < b->rank; d++)
+        if (!ir_is_int(b->shape[d], &n))
+            lang_raise(l, "ValueError", at,
+                       "%s needs sizes that are known while staging; "
+                       "dimension %d is not", what, d);
+}
+
+static Value alloc_tile(Lang *l, const Bound *b, IrScope fallback)
+{
+    trace_need(l, b->info->surface, b->call);
+    DType t = value_to_dtype(l, b->at[1], b->spans[1]);
+    IrScope scope = scope_named(l, b->at[2], fallback, b->spans[2]);
+    if (t == DT_BOOL && scope == SCOPE_SHARED)
+        scope = SCOPE_SHARED_STATIC;
+    IrBuffer *buffer = make(l, shape_list(l, b->at[0], b->spans[0]), t, scope,
+                            b->call);
+    if (scope != SCOPE_GLOBAL)
+        check_static(l, buffer, b->info->surface, b->call);
+    trace_emit(l, STMT_ALLOC, b->call)->buffer = buffer;
+    return v_buffer(buffer);
+}
+
+static void init_var(Lang *l, IrBuffer *var, IrExpr *value, Span at)
+{
+    IrKernel *k = l->trace->k;
+    value = ir_cast(k, value, var->dtype, true, at);
+    trace_builder_ok(l, value, at);
+    IrStmt *s = trace_emit(l, STMT_STORE, at);
+    s->buffer = var;
+    s->index_count = 1;
+    s->index = new_array(lang_arena(l), IrExpr *, 1);
+    s->index[0] = ir_int(k, DT_I32, 0, at);
+    s->value = value;
+}
+
+// T.alloc_var(dtype[, init][, scope], init=, scope=)
+static Value alloc_var(Lang *l, const Bound *b)
+{
+    trace_need(l, b->info->surface, b->call);
+    Value init = {0}, scope = {0}, one = v_int(1);
+    for (int i = 0; i < b->rest_count; i++)
+        *(b->rest[i].kind == VAL_STR ? &scope : &init) = b->rest[i];
+    for (int i = 0; i < b->info->param_count; i++) {
+        if (text_is(b->info->param[i].name, "init") && bound_given(b, i))
+            init = b->at[i];
+        if (text_is(b->info->param[i].name, "scope") && bound_given(b, i))
+            scope = b->at[i];
+    }
+    DType t = value_to_dtype(l, b->at[0], b->spans[0]);
+    IrBuffer *var = make(l, v_tuple(l, &one, 1).list, t,
+                         scope_named(l, scope, SCOPE_VAR, b->call), b->call);
+    trace_emit(l, STMT_ALLOC, b->call)->buffer = var;
+    if (init.kind == VAL_UNBOUND)
+        init = v_int(0);
+    init_var(l, var, to_expr(l, init, b->call), b->call);
+    return v_buffer(var);
+}
+
+// T.empty(shape, dtype), T.empty(d0, d1, dtype=...)
+static Value empty(Lang *l, const Bound *b)
+{
+    Trace *t = trace_need(l, b->info->surface, b->call);
+    if (!t->eager)
+        lang_raise(l, "TypeError", b->call,
+                   "T.empty makes the output of an eager kernel; a prim_func "
+                   "takes its outputs as parameters");
+    Value dtype = b->at[1];
+    List *shape;
+    int n = b->rest_count;
+    if (n == 0)
+        lang_raise(l, "TypeError", b->call, "T.empty() needs a shape");
+    if (b->rest[0].kind == VAL_LIST || b->rest[0].kind == VAL_TUPLE) {
+        shape = b->rest[0].list;
+        if (n > 1)
+            dtype = b->rest[1];
+    } else {
+        if (b->rest[n - 1].kind == VAL_DTYPE || b->rest[n - 1].kind == VAL_STR)
+            dtype = b->rest[--n];
+        shape = v_tuple(l, b->rest, n).list;
+    }
+    DType dt = dtype.kind == VAL_UNBOUND ? DT_F32
+                                         : value_to_dtype(l, dtype, b->call);
+    IrBuffer *out = make(l, shape, dt, SCOPE_GLOBAL, b->call);
+    ir_param(t->k, TEXT(""), out, NULL);
+    return v_buffer(out);
+}
+
+// ---- views ------------------------------------------------------------------------
+
+static bool static_bits(const IrBuffer *b, int64_t *bits)
+{
+    int64_t total = dtype_info(b->dtype)->bits, n;
+    for (int d = 0; d < b->rank; d++)
+        if (!ir_is_int(b->shape[d], &n)
+            || __builtin_mul_overflow(total, n, &total))
+            return false;
+    *bits = total;
+    return true;
+}
+
+static Value view_of(Lang *l, IrBuffer *src, const List *shape, DType t,
+                     Span at)
+{
+    int64_t have, want;
+    IrBuffer *v = make(l, shape, t, src->scope, at);
+    if (static_bits(src, &have) && static_bits(v, &want) && have != want)
+        lang_raise(l, "ValueError", at,
+                   "a view of '%.*s' must have its size: %lld bits, not %lld",
+                   TEXT_ARG(src->name), (long long)have, (long long)want);
+    v->alias_of = src;
+    return v_buffer(v);
+}
+
+static List *own_shape(Lang *l, const IrBuffer *b)
+{
+    Value items[IR_MAX_RANK];
+    for (int d = 0; d < b->rank; d++)
+        items[d] = v_expr(b->shape[d]);
+    return v_tuple(l, items, b->rank).list;
+}
+
+// A view under another dtype alone scales the last size.
+static List *recast_shape(Lang *l, const IrBuffer *b, DType t, Span at)
+{
+    List *shape = own_shape(l, b);
+    int from = dtype_info(b->dtype)->bits, to = dtype_info(t)->bits;
+    int64_t n;
+    if (from == to)
+        return shape;
+    if (!ir_is_int(b->shape[b->rank - 1], &n) || n * from % to)
+        lang_raise(l, "ValueError", at,
+                   "the last size of '%.*s' does not make whole %s elements",
+                   TEXT_ARG(b->name), dtype_info(t)->name);
+    shape->at[b->rank - 1] = v_int(n * from / to);
+    return shape;
+}
+
+static IrBuffer *buffer_arg(Lang *l, Value v, const char *what, Span at)
+{
+    if (v.kind != VAL_BUFFER)
+        lang_raise(l, "TypeError", at, "%s takes a buffer; found %s", what,
+                   value_type_name(v));
+    return v.buffer;
+}
+
+static Value view(Lang *l, const Bound *b)
+{
+    trace_need(l, b->info->surface, b->call);
+    IrBuffer *src = buffer_arg(l, b->at[0], b->info->surface, b->spans[0]);
+    DType t = b->op == OP_VIEW && bound_given(b, 2)
+                  ? value_to_dtype(l, b->at[2], b->spans[2]) : src->dtype;
+    List *shape = bound_given(b, 1) ? shape_list(l, b->at[1], b->spans[1])
+                                    : recast_shape(l, src, t, b->call);
+    return view_of(l, src, shape, t, b->call);
+}
+
+// ---- annotations ---------------------------------------------------------------------
+
+static IrScope spec_scope(Op op)
+{
+    return op == OP_FRAGMENT_BUFFER ? SCOPE_FRAGMENT
+           : op == OP_SHARED_BUFFER ? SCOPE_SHARED
+           : op == OP_LOCAL_BUFFER  ? SCOPE_LOCAL
+                                    : SCOPE_GLOBAL;
+}
+
+static Value tensor_spec(Lang *l, Op op, List *shape, List *strides, Value dtype,
+                         Span at)
+{
+    TensorSpec *spec = new (lang_arena(l), TensorSpec);
+    spec->shape = shape;
+    spec->strides = strides;
+    if (dtype.kind == VAL_PRIM)
+        lang_unsupported(l, at, "tensors of %s",
+                         op_info(l->options.ops, dtype.prim)->surface);
+    spec->dtype = dtype.kind == VAL_UNBOUND ? DT_F32
+                                            : value_to_dtype(l, dtype, at);
+    if (!dtype_info(spec->dtype)->built)
+        lang_unsupported(l, at, "tensors of dtype %s",
+                         dtype_info(spec->dtype)->name);
+    spec->scope = spec_scope(op);
+    spec->at = at;
+    return (Value){.kind = VAL_TENSORSPEC, .spec = spec};
+}
+
+static Value tensor(Lang *l, const Bound *b)
+{
+    List *shape = shape_list(l, b->at[0], b->spans[0]);
+    if (b->op == OP_STRIDED_TENSOR)
+        return tensor_spec(l, b->op, shape,
+                           shape_list(l, b->at[1], b->spans[1]), b->at[2],
+                           b->call);
+    if (b->info->param_count > 2 && bound_given(b, 2)) {
+        IrBuffer *src = buffer_arg(l, b->at[2], b->info->surface, b->spans[2]);
+        DType t = bound_given(b, 1) ? value_to_dtype(l, b->at[1], b->spans[1])
+                                    : src->dtype;
+        return view_of(l, src, shape, t, b->call);
+    }
+    return tensor_spec(l, b->op, shape, NULL, b->at[1], b->call);
+}
+
+// T.Tensor[[M, N], dtype], T.Tensor[(shape), dtype]
+Value prim_getitem(Lang *l, Op op, Value index, Span at)
+{
+    const OpInfo *info = op_info(l->options.ops, op);
+    if (op != OP_TENSOR && op != OP_BUFFER)
+        lang_raise(l, "TypeError", at, "'%s' cannot be subscripted",
+                   info->surface);
+    if (index.kind != VAL_TUPLE || index.list->len < 2)
+        return tensor_spec(l, op, shape_list(l, index, at), NULL, (Value){0},
+                           at);
+    int n = index.list->len;
+    Value last = index.list->at[n - 1], first = index.list->at[0];
+    bool typed = last.kind == VAL_DTYPE || last.kind == VAL_STR
+                 || last.kind == VAL_PRIM;
+    if (!typed)
+        return tensor_spec(l, op, index.list, NULL, (Value){0}, at);
+    if (n == 2)
+        return tensor_spec(l, op, shape_list(l, first, at), NULL, last, at);
+    return tensor_spec(l, op, v_tuple(l, index.list->at, n - 1).list, NULL,
+                       last, at);
+}
+
+bool alloc_call(Lang *l, const Bound *b, Value *out)
+{
+    switch (b->op) {
+    case OP_ALLOC_SHARED:
+        *out = alloc_tile(l, b, SCOPE_SHARED);
+        return true;
+    case OP_ALLOC_FRAGMENT:
+        *out = alloc_tile(l, b, SCOPE_FRAGMENT);
+        return true;
+    case OP_ALLOC_LOCAL:
+        *out = alloc_tile(l, b, SCOPE_LOCAL);
+        return true;
+    case OP_ALLOC_GLOBAL:
+        *out = alloc_tile(l, b, SCOPE_GLOBAL);
+        return true;
+    case OP_ALLOC_VAR:
+        *out = alloc_var(l, b);
+        return true;
+    case OP_EMPTY:
+        *out = empty(l, b);
+        return true;
+    case OP_TENSOR:
+    case OP_BUFFER:
+    case OP_STRIDED_TENSOR:
+    case OP_FRAGMENT_BUFFER:
+    case OP_SHARED_BUFFER:
+    case OP_LOCAL_BUFFER:
+        *out = tensor(l, b);
+        return true;
+    case OP_RESHAPE:
+    case OP_VIEW:
+        *out = view(l, b);
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,408 @@
+// trace.c - runs a kernel's body once and keeps what its T.* calls built.
+//
+// A kernel body is ordinary Python to the evaluator, but its frame is marked
+// `traced`: trace_stmt.c then gives assignments, loops and conditions their
+// TileLang meaning (tilelang_surface 4.1). Lazy kernels (@T.prim_func) are
+// traced where they are defined. Eager ones are traced per set of argument
+// shapes, twice: a probe runs up to the first T.Kernel to see which T.const
+// name stands where in which tensor, then the body runs with plain integers.
+#include "lang/trace_int.h"
+
+// Ids of symbols made outside a kernel start here, so that they stay unique
+// in each kernel that uses them.
+enum { FIRST_SHARED_VAR = 1000000 };
+
+Trace *trace_need(Lang *l, const char *what, Span at)
+{
+    if (!l->trace)
+        lang_raise(l, "TypeError", at,
+                   "%s is only valid inside a kernel (@T.prim_func, or a "
+                   "function with T.Kernel)", what);
+    return l->trace;
+}
+
+IrKernel *trace_kernel(Lang *l)
+{
+    if (l->trace)
+        return l->trace->k;
+    if (!l->scratch) {
+        l->scratch = ir_kernel(lang_arena(l), l->options.ops, l->options.diag,
+                               TEXT("factory"), (Span){0});
+        l->scratch->next_var = FIRST_SHARED_VAR;
+    }
+    return l->scratch;
+}
+
+IrStmt *trace_emit(Lang *l, IrStmtKind kind, Span at)
+{
+    Trace *t = l->trace;
+    IrStmt *s = ir_stmt(t->k, kind, at);
+    ir_append(t->k, t->block, s);
+    return s;
+}
+
+// IR builders report by themselves and return NULL; the trace cannot go on.
+bool trace_builder_ok(Lang *l, const void *built, Span at)
+{
+    if (!built)
+        lang_raise(l, "StagingError", at, "this cannot be built");
+    return true;
+}
+
+// ---- scopes ------------------------------------------------------------------
+
+// Remembers what `name` was before the innermost scope of frame f binds it.
+void trace_scope_note(Lang *l, Frame *f, Text name)
+{
+    TraceScope *s = l->trace ? l->trace->scope : NULL;
+    if (!s || s->frame != f || map_find(&s->saved, name))
+        return;
+    MapEntry *was = map_find(&f->names, name);
+    Value *keep = NULL;
+    if (was) {
+        keep = new (lang_arena(l), Value);
+        *keep = *(Value *)was->value;
+    }
+    map_set(lang_arena(l), &s->saved, name, keep);
+}
+
+// Names bound in the scope end with it; outer ones get their value back.
+void trace_scope_close(Lang *l, TraceScope *s)
+{
+    for (int i = 0; i < s->saved.len; i++) {
+        MapEntry *e = &s->saved.at[i];
+        Value *now = map_get(&s->frame->names, e->key);
+        if (!now)
+            continue;
+        *now = e->value ? *(Value *)e->value
+                        : (Value){.kind = VAL_UNBOUND, .s = text_of(s->what)};
+    }
+    l->trace->scope = s->outer;
+}
+
+IrStmt *trace_body(Lang *l, Frame *f, const AstList *body, const char *what,
+                   Span at)
+{
+    Trace *t = l->trace;
+    TraceScope scope = {.outer = t->scope, .what = what, .frame = f};
+    IrStmt *outer = t->block;
+    IrStmt *block = ir_block(t->k, at);
+    t->scope = &scope;
+    t->block = block;
+    exec_block(l, f, body);
+    t->block = outer;
+    trace_scope_close(l, &scope);
+    return block;
+}
+
+// ---- parameters ----------------------------------------------------------------
+
+static void adopt_symbol(Lang *l, IrVar *v)
+{
+    IrKernel *k = l->trace->k;
+    for (int i = 0; i < k->symbol_count; i++)
+        if (k->symbols[i] == v)
+            return;
+    IrVar **more = new_array(lang_arena(l), IrVar *, k->symbol_count + 1);
+    for (int i = 0; i < k->symbol_count; i++)
+        more[i] = k->symbols[i];
+    more[k->symbol_count++] = v;
+    k->symbols = more;
+    k->symbol_room = k->symbol_count;
+}
+
+static bool adopt_visit(void *ctx, IrExpr *e)
+{
+    if (e->kind == EXPR_VAR && e->var->kind == VAR_SYMBOL)
+        adopt_symbol(ctx, e->var);
+    return true;
+}
+
+static IrExpr *shape_entry(Lang *l, Value v, Span at)
+{
+    if (v.kind == VAL_INT) {
+        if (v.i < 0)
+            lang_raise(l, "ValueError", at, "a tensor size of %lld is negative",
+                       (long long)v.i);
+        return ir_int(l->trace->k, v.i > INT32_MAX ? DT_I64 : DT_I32, v.i,
+                      at);
+    }
+    IrExpr *e = to_expr(l, v, at);
+    ir_walk_expr(e, adopt_visit, l);
+    return e;
+}
+
+static int shape_exprs(Lang *l, const List *shape, IrExpr **out, Span at)
+{
+    if (shape->len > IR_MAX_RANK)
+        lang_unsupported(l, at, "a tensor with %d dimensions (at most %d)",
+                         shape->len, IR_MAX_RANK);
+    for (int i = 0; i < shape->len; i++)
+        out[i] = shape_entry(l, shape->at[i], at);
+    return shape->len;
+}
+
+IrBuffer *trace_tensor(Lang *l, const TensorSpec *spec, Text name, Span at)
+{
+    IrExpr *shape[IR_MAX_RANK], *strides[IR_MAX_RANK];
+    int rank = shape_exprs(l, spec->shape, shape, at);
+    if (spec->strides && shape_exprs(l, spec->strides, strides, at) != rank)
+        lang_raise(l, "ValueError", at, "%d strides for %d dimensions",
+                   spec->strides->len, rank);
+    IrBuffer *b = ir_buffer(l->trace->k, name, spec->dtype, spec->scope, rank,
+                            shape, spec->strides ? strides : NULL, at);
+    trace_builder_ok(l, b, at);
+    return b;
+}
+
+static Value declare_param(Lang *l, Text name, Value annotation, Span at)
+{
+    IrKernel *k = l->trace->k;
+    if (annotation.kind == VAL_TENSORSPEC) {
+        IrBuffer *b = trace_tensor(l, annotation.spec, name, at);
+        ir_param(k, name, b, NULL);
+        return v_buffer(b);
+    }
+    if (annotation.kind == VAL_DTYPE) {
+        IrVar *v = ir_var(k, VAR_PARAM, name, annotation.dtype, at);
+        ir_param(k, name, NULL, v);
+        return v_expr(ir_use(k, v, at));
+    }
+    lang_raise(l, "TypeError", at,
+               "parameter '%.*s' of a kernel needs an annotation, "
+               "T.Tensor(shape, dtype) or a dtype; found %s",
+               TEXT_ARG(name), value_type_name(annotation));
+}
+
+// ---- running a body --------------------------------------------------------------
+
+static void trace_open(Lang *l, Trace *t, Function *fn, Span at)
+{
+    Arena *a = lang_arena(l);
+    t->function = fn;
+    t->k = ir_kernel(a, l->options.ops, l->options.diag, fn->name, at);
+    t->block = t->k->body;
+    t->outer = l->trace;
+    l->trace = t;
+}
+
+static Frame *kernel_frame(Lang *l, Function *fn, Span at)
+{
+    Frame *f = frame_new(l, fn->def, fn->closure, fn->module);
+    f->function = fn;
+    f->traced = true;
+    frame_enter(l, f, at);
+    return f;
+}
+
+static void trace_close(Lang *l, Trace *t)
+{
+    frame_leave(l);
+    l->trace = t->outer;
+}
+
+static void check_result(Lang *l, Trace *t, int errors_before, Span at)
+{
+    if (diag_errors(l->options.diag) > errors_before)
+        lang_raise(l, "StagingError", at, "kernel '%.*s' was not built",
+                   TEXT_ARG(t->k->name));
+    if (!ir_verify(t->k))
+        lang_raise(l, "StagingError", at, "kernel '%.*s' is not valid",
+                   TEXT_ARG(t->k->name));
+}
+
+static const AstList *params_of(const Function *fn)
+{
+    static const AstList none = {0};
+    return fn->def->b ? &fn->def->b->x : &none;
+}
+
+// The defining frame evaluates annotations, as Python does.
+static Value annotation_value(Lang *l, Function *fn, const Ast *param)
+{
+    if (!param->a)
+        return (Value){.kind = VAL_NONE};
+    return eval(l, fn->closure, param->a);
+}
+
+IrKernel *trace_prim_func(Lang *l, Function *fn, Span at)
+{
+    Trace t = {0};
+    int errors = diag_errors(l->options.diag);
+    trace_open(l, &t, fn, fn->def->name_at);
+    const AstList *params = params_of(fn);
+    Value *bound = new_array(lang_arena(l), Value, params->len + 1);
+    for (int i = 0; i < params->len; i++) {
+        const Ast *p = params->at[i];
+        Value annotation = annotation_value(l, fn, p);
+        bound[i] = declare_param(l, p->text, annotation, p->at);
+    }
+    Frame *f = kernel_frame(l, fn, at);
+    for (int i = 0; i < params->len; i++)
+        name_bind(l, f, params->at[i]->text, bound[i]);
+    exec_block(l, f, &fn->def->x);
+    trace_close(l, &t);
+    check_result(l, &t, errors, fn->def->name_at);
+    return t.k;
+}
+
+// ---- eager kernels ------------------------------------------------------------------
+
+bool lang_is_eager(const Function *fn)
+{
+    if (fn->is_prim_func || fn->is_macro || fn->def->kind != AST_FUNCTION)
+        return false;
+    for (int i = 0; i < fn->def->x.len; i++) {
+        const Ast *s = fn->def->x.at[i];
+        if (s->kind != AST_WITH)
+            continue;
+        const Ast *call = s->x.at[0]->a;
+        if (call->kind == AST_CALL && call->a->kind == AST_ATTRIBUTE
+            && (text_is(call->a->text, "Kernel")
+                || text_is(call->a->text, "ClusterKernel")))
+            return true;
+    }
+    return false;
+}
+
+// Is parameter `name` declared by `name: T.Tensor(...)` in the body?
+static bool declared_in_body(const Function *fn, Text name)
+{
+    for (int i = 0; i < fn->def->x.len; i++) {
+        const Ast *s = fn->def->x.at[i];
+        if (s->kind == AST_ANNASSIGN && !s->c && s->a->kind == AST_NAME
+            && text_eq(s->a->text, name))
+            return true;
+    }
+    return false;
+}
+
+static Value argument_named(const Args *args, const AstList *params, int i)
+{
+    Text name = params->at[i]->text;
+    for (int j = 0; j < args->keyword_count; j++)
+        if (text_eq(args->names[j], name))
+            return args->values[j];
+    if (i < args->count)
+        return args->at[i];
+    return (Value){.kind = VAL_UNBOUND};
+}
+
+static void bind_eager_params(Lang *l, Frame *f, Function *fn,
+                              const Args *args)
+{
+    const AstList *params = params_of(fn);
+    for (int i = 0; i < params->len; i++) {
+        const Ast *p = params->at[i];
+        Value v = argument_named(args, params, i);
+        if (v.kind == VAL_UNBOUND)
+            v = fn->defaults[i];
+        if (v.kind == VAL_UNBOUND && !declared_in_body(fn, p->text))
+            lang_raise(l, "TypeError", args->at_span,
+                       "%.*s() is missing argument '%.*s'",
+                       TEXT_ARG(fn->name), TEXT_ARG(p->text));
+        name_bind(l, f, p->text, v);
+    }
+}
+
+// A T.const name that stands alone as a size of a declared tensor takes the
+// actual size.
+static void match_consts(Lang *l, Trace *t, const IrBuffer *b, Value actual,
+                         Span at)
+{
+    if (actual.kind != VAL_TENSORSPEC)
+        return;
+    const List *shape = actual.spec->shape;
+    if (shape->len != b->rank)
+        lang_raise(l, "ValueError", at,
+                   "'%.*s' is declared with %d dimensions, the tensor has %d",
+                   TEXT_ARG(b->name), b->rank, shape->len);
+    for (int d = 0; d < b->rank; d++) {
+        const IrExpr *e = b->shape[d];
+        for (int i = 0; i < t->consts.len; i++) {
+            ConstSize *c = &t->consts.at[i];
+            if (e->kind != EXPR_VAR || e->var != c->var)
+                continue;
+            if (c->known && c->value != shape->at[d].i)
+                lang_raise(l, "ValueError", at,
+                           "%.*s is %lld here and %lld in dimension %d of "
+                           "'%.*s'", TEXT_ARG(c->name), (long long)c->value,
+                           (long long)shape->at[d].i, d, TEXT_ARG(b->name));
+            c->known = true;
+            c->value = shape->at[d].i;
+        }
+    }
+}
+
+static void probe_eager(Lang *l, Trace *t, Function *fn, const Args *args,
+                        Span at)
+{
+    trace_open(l, t, fn, at);
+    t->eager = t->probing = true;
+    Frame *f = kernel_frame(l, fn, at);
+    bind_eager_params(l, f, fn, args);
+    exec_block(l, f, &fn->def->x);
+    trace_close(l, t);
+    const AstList *params = params_of(fn);
+    for (int i = 0; i < t->k->param_count; i++) {
+        const IrParam *p = &t->k->params[i];
+        for (int j = 0; p->buffer && j < params->len; j++)
+            if (text_eq(params->at[j]->text, p->name))
+                match_consts(l, t, p->buffer, argument_named(args, params, j),
+                             p->buffer->at);
+    }
+    for (int i = 0; i < t->consts.len; i++)
+        if (!t->consts.at[i].known)
+            lang_raise(l, "ValueError", t->consts.at[i].at,
+                       "T.const size '%.*s' has no value: it must stand alone "
+                       "as a size of a tensor argument, or be given by name "
+                       "(-D %.*s=...)", TEXT_ARG(t->consts.at[i].name),
+                       TEXT_ARG(t->consts.at[i].name));
+}
+
+// Inputs in the order of the function's parameters, then the results.
+static void order_params(Lang *l, Trace *t, Function *fn)
+{
+    IrKernel *k = t->k;
+    const AstList *params = params_of(fn);
+    IrParam *ordered = new_array(lang_arena(l), IrParam, k->param_count + 1);
+    int n = 0;
+    for (int j = 0; j < params->len; j++)
+        for (int i = 0; i < k->param_count; i++)
+            if (text_eq(k->params[i].name, params->at[j]->text))
+                ordered[n++] = k->params[i];
+    k->config.outputs = new_array(lang_arena(l), int, t->result_count + 1);
+    for (int r = 0; r < t->result_count; r++)
+        for (int i = 0; i < k->param_count; i++)
+            if (k->params[i].buffer == t->results[r]) {
+                k->config.outputs[k->config.output_count++] = n;
+                ordered[n++] = k->params[i];
+            }
+    for (int i = 0; i < n; i++) {
+        k->params[i] = ordered[i];
+        if (k->params[i].buffer)
+            k->params[i].buffer->param = i;
+    }
+    k->param_count = n;
+    k->config.eager = true;
+}
+
+IrKernel *lang_trace_eager(Lang *l, Value function, const Args *args,
+                           const Dict *consts, Span at)
+{
+    Function *fn = function.function;
+    Trace probe = {.given = consts, .args = args};
+    int errors = diag_errors(l->options.diag);
+    probe_eager(l, &probe, fn, args, at);
+    Trace t = {.given = consts, .args = args, .eager = true};
+    t.consts.at = probe.consts.at;
+    t.consts.len = probe.consts.len;
+    trace_open(l, &t, fn, fn->def->name_at);
+    Frame *f = kernel_frame(l, fn, at);
+    bind_eager_params(l, f, fn, args);
+    exec_block(l, f, &fn->def->x);
+    trace_close(l, &t);
+    order_params(l, &t, fn);
+    check_result(l, &t, errors, fn->def->name_at);
+    return t.k;
+}

@@ -1,0 +1,127 @@
+// trace_int.h - private to the tracer: the kernel under construction.
+#ifndef LANG_TRACE_INT_H
+#define LANG_TRACE_INT_H
+
+#include "lang/lang_int.h"
+
+typedef struct LoopFrame {
+    IrLoopKind loop;
+    int rank;
+    IrExpr *start[IR_MAX_RANK], *extent[IR_MAX_RANK];
+    IrExpr *step;
+    IrExpr *wave_size, *wave_index, *group_size;
+    IrExpr *condition;          // T.While: nothing else is set
+    IrAttr *attrs;
+    Span at;
+} LoopFrame;
+
+typedef struct KernelFrame {
+    int rank;
+    IrExpr *grid[IR_MAX_GRID];
+    int64_t threads[3];
+    IrAttr *attrs;
+    Span at;
+} KernelFrame;
+
+// A device scope (loop, if, kernel body): names bound in it end with it.
+typedef struct TraceScope {
+    struct TraceScope *outer;
+    const char *what;           // "a for loop", for messages
+    Frame *frame;
+    Map saved;                  // name -> Value* before this scope, or NULL
+} TraceScope;
+
+// What T.const gave out and what the tensors said.
+typedef struct ConstSize {
+    Text name;
+    IrVar *var;                 // while probing
+    bool known;
+    int64_t value;
+    Span at;
+} ConstSize;
+
+struct Trace {
+    Trace *outer;
+    IrKernel *k;
+    Function *function;
+    IrStmt *block;              // statements are appended here
+    IrStmt *launch;             // innermost T.Kernel, or NULL
+    TraceScope *scope;
+    int loop_depth;
+    int macro_depth;
+    Value macro_result;         // of the macro being inlined
+    bool macro_returned;
+    // eager kernels
+    bool eager, probing, probe_done;
+    const Dict *given;          // T.const values by name
+    const Args *args;           // actual tensors and values
+    struct {
+        ConstSize *at;
+        int len, room;
+    } consts;
+    struct {                    // declared tensors by parameter name
+        Text *at;
+        int len, room;
+    } declared;
+    IrBuffer **results;         // T.empty tensors in `return` order
+    int result_count;
+};
+
+// trace.c
+IrKernel *trace_prim_func(Lang *l, Function *fn, Span at);
+IrStmt *trace_emit(Lang *l, IrStmtKind kind, Span at);  // appended
+// Where expressions are made: the kernel under construction, or a scratch one
+// for what a factory computes before (symbols, constants, layouts).
+IrKernel *trace_kernel(Lang *l);
+// Raises when there is no kernel under construction.
+Trace *trace_need(Lang *l, const char *what, Span at);
+IrBuffer *trace_tensor(Lang *l, const TensorSpec *spec, Text name, Span at);
+// Runs `body` into a fresh BLOCK under a scope; returns the block.
+IrStmt *trace_body(Lang *l, Frame *f, const AstList *body, const char *what,
+                   Span at);
+void trace_scope_note(Lang *l, Frame *f, Text name);    // before a binding
+void trace_scope_close(Lang *l, TraceScope *s);
+bool trace_builder_ok(Lang *l, const void *built, Span at);
+
+// device.c: values to IR
+IrExpr *to_expr(Lang *l, Value v, Span at);
+IrExpr *to_condition(Lang *l, Value v, Span at);        // bool scalar
+IrRegion *to_region(Lang *l, Value v, Span at);
+IrExpr *load_var(Lang *l, IrBuffer *b, Span at);
+Value expr_value(Lang *l, IrExpr *e);       // int32 constants become ints
+bool is_alloc_var(Value v);
+IrRegion *region_whole(Lang *l, IrBuffer *b, Span at);
+Op device_op(AstOp op);
+
+// layout.c: T.Layout, T.Fragment, annotate_layout, swizzle makers
+IrIndexMap *layout_of(Lang *l, Value v, IrBuffer *b, Span at);
+Value layout_make(Lang *l, const Value *shape, const Value *map,
+                  const Value *thread, int64_t replicate, Span at);
+
+// prim.c: binding a call to its row of the op table
+typedef struct {
+    const OpInfo *info;
+    Op op;
+    Value at[OP_MAX_PARAMS];    // UNBOUND when not given
+    Span spans[OP_MAX_PARAMS];
+    Value rest[IR_MAX_RANK];    // of a star parameter
+    int rest_count;
+    Span call;
+} Bound;
+void prim_attr(Lang *l, IrStmt *s, IrAttrId id, Value v, Span at);
+IrAttrValue attr_value(Lang *l, Value v, Span at);
+Bound prim_bind(Lang *l, Op op, const Args *args);
+bool bound_given(const Bound *b, int i);
+int64_t bound_int(Lang *l, const Bound *b, int i, int64_t fallback);
+// Parameters from `from` on that name an attribute become attributes of s.
+void bound_attrs(Lang *l, const Bound *b, IrStmt *s, int from);
+
+// prim_stage.c: rows that are not statements on regions. False: not one.
+bool stage_call(Lang *l, const Bound *b, Value *out);
+// prim_alloc.c, prim_loop.c
+bool alloc_call(Lang *l, const Bound *b, Value *out);
+bool loop_call(Lang *l, const Bound *b, Value *out);
+// Sizes of a shape argument: a list, tuple or single value.
+List *shape_list(Lang *l, Value v, Span at);
+
+#endif
