@@ -24,7 +24,7 @@ typedef struct IrKernel IrKernel;
 // ---- values ---------------------------------------------------------------
 
 typedef enum {
-    VAR_LOOP,           // of a FOR
+    VAR_LOOP,           // of a FOR, or the input of an index map
     VAR_BLOCK,          // blockIdx.x/y/z of a LAUNCH
     VAR_THREAD,         // threadIdx
     VAR_LET,            // frozen by a LET
@@ -90,7 +90,8 @@ typedef enum {
     EXPR_CAST,          // args[0] to dtype; sat: fp8 saturates
     EXPR_SELECT,        // args: c, t, f; lazy: only the taken side runs
     EXPR_REINTERPRET,   // bits of args[0] as dtype
-    EXPR_ATOMIC,        // atomic with its old value as result: stmt-like
+    EXPR_ATOMIC,        // op on buffer[args...]: indices, then the value; gives
+                        // the old value. Without one: a STMT_TILE
 } IrExprKind;
 
 struct IrExpr {
@@ -98,7 +99,8 @@ struct IrExpr {
     DType dtype;
     Span at;
     Op op;              // OP, ATOMIC
-    bool sat;           // CAST
+    bool sat;           // CAST to an 8-bit float: saturates; else true
+    int depth, size;    // of the tree below, bounded by the builders
     int count;
     IrExpr **args;      // LOAD: indices
     union {
@@ -173,7 +175,9 @@ typedef enum {
     STMT_BREAK,
     STMT_CONTINUE,
     STMT_ASSERT,        // cond; ATTR_MSG
-    STMT_TILE,          // op on operand[], one per OpParam of the op's row
+    STMT_TILE,          // op on operand[], one per OpParam of the op's row:
+                        // regions, expressions, NONE for what was left out and
+                        // for what became an attribute. HINT rows too
     STMT_LAUNCH,        // T.Kernel: grid, block vars, threads, then
     STMT_EVAL,          // value for its effect
 } IrStmtKind;
@@ -266,6 +270,7 @@ struct IrKernel {
     IrStmt *body;       // BLOCK: symbolic lets, ALLOC global, LAUNCHes
     IrConfig config;
     int next_var, next_stmt;
+    IrKernel *next;     // of a file with several kernels (ir_read)
 };
 
 // ---- build.c - the only way to make nodes ----------------------------------
@@ -281,6 +286,8 @@ IrBuffer *ir_buffer(IrKernel *k, Text name, DType t, IrScope scope, int rank,
 int ir_param(IrKernel *k, Text name, IrBuffer *buffer, IrVar *var);
 
 IrExpr *ir_int(IrKernel *k, DType t, int64_t v, Span at);
+// A Python int literal: int32, or int64 when it needs to be.
+IrExpr *ir_literal(IrKernel *k, int64_t v, Span at);
 IrExpr *ir_float(IrKernel *k, DType t, double v, Span at);
 IrExpr *ir_use(IrKernel *k, IrVar *v, Span at);
 IrExpr *ir_load(IrKernel *k, IrBuffer *b, IrExpr *const *index, int n, Span at);
@@ -288,21 +295,47 @@ IrExpr *ir_load(IrKernel *k, IrBuffer *b, IrExpr *const *index, int n, Span at);
 // op is an EXPR row of ops.def: OP_ADD OP_SUB OP_MUL OP_DIV OP_FLOORDIV
 // OP_FLOORMOD OP_POW OP_BITAND OP_BITOR OP_BITXOR OP_SHL OP_SHR OP_EQ OP_NE
 // OP_LT OP_LE OP_GT OP_GE OP_AND OP_OR OP_NOT OP_NEG OP_BITNOT OP_MIN OP_MAX
-// OP_EXP2 ...
+// OP_EXP2 ... Rows whose lane is NONE are built from others: OP_GT and OP_GE
+// become OP_LT and OP_LE, OP_CEILDIV, OP_ALIGN_UP, OP_CLAMP their formulas,
+// OP_IF_THEN_ELSE an EXPR_SELECT. x ** n multiplies.
 IrExpr *ir_op(IrKernel *k, Op op, IrExpr *const *args, int n, Span at);
+int ir_op_arity(Op op);     // 0: ir_op cannot build it
 IrExpr *ir_op1(IrKernel *k, Op op, IrExpr *a, Span at);
 IrExpr *ir_op2(IrKernel *k, Op op, IrExpr *a, IrExpr *b, Span at);
 IrExpr *ir_select(IrKernel *k, IrExpr *c, IrExpr *t, IrExpr *f, Span at);
 IrExpr *ir_cast(IrKernel *k, IrExpr *e, DType t, bool sat, Span at);
 IrExpr *ir_reinterpret(IrKernel *k, IrExpr *e, DType t, Span at);
+// An atomic that gives the old value: n indices, value cast to b's dtype.
+IrExpr *ir_atomic(IrKernel *k, Op op, IrBuffer *b, IrExpr *const *index, int n,
+                  IrExpr *value, Span at);
+// As a condition: e itself when bool, else e != 0.
+IrExpr *ir_truth(IrKernel *k, IrExpr *e, Span at);
+// stop - start with equal parts cancelled: (bx + 1) * 128 - bx * 128 is 128.
+IrExpr *ir_difference(IrKernel *k, IrExpr *stop, IrExpr *start, Span at);
 bool ir_is_int(const IrExpr *e, int64_t *out);      // an integer constant
 bool ir_same(const IrExpr *a, const IrExpr *b);     // structurally equal
 // The dtype two operands are brought to (4.2); literal rules included.
 DType ir_match_dtype(const IrExpr *a, const IrExpr *b);
 
+// One subscript: an index (start), or start:stop with either NULL.
+typedef struct {
+    IrExpr *start, *stop;
+    int64_t step;       // slices: 1 unless written
+    bool is_slice;
+} IrSubscript;
+// buffer[subscripts]; a constant negative bound counts from the end.
+IrRegion *ir_region(IrKernel *k, IrBuffer *b, const IrSubscript *s, int n,
+                    Span at);
+IrRegion *ir_region_whole(IrKernel *k, IrBuffer *b, Span at);
+
 IrStmt *ir_block(IrKernel *k, Span at);
 void ir_append(IrKernel *k, IrStmt *block, IrStmt *s);
 IrStmt *ir_stmt(IrKernel *k, IrStmtKind kind, Span at);   // fields to be set
+// buffer[index...] = value, cast to the buffer's dtype.
+IrStmt *ir_store(IrKernel *k, IrBuffer *b, IrExpr *const *index, int n,
+                 IrExpr *value, Span at);
+// Freezes value in a new VAR_LET, which is s->var.
+IrStmt *ir_let(IrKernel *k, Text name, IrExpr *value, Span at);
 // operand_count operands, all NONE.
 IrStmt *ir_tile(IrKernel *k, Op op, Span at);
 void ir_attr(IrKernel *k, IrStmt *s, IrAttrId id, IrAttrValue v);
@@ -333,13 +366,39 @@ typedef struct {
 bool ir_resolve_copy(IrKernel *k, Span at, const IrRegion *src,
                      const IrRegion *dst, IrCopyMap *out);
 
+// One region as a loop: out->dst and extents; src stays empty. For fill and
+// for atomics with a scalar value.
+bool ir_resolve_fill(IrKernel *k, const IrRegion *dst, IrCopyMap *out);
+
 typedef struct {
     int64_t m, n, k;
     bool trans_a, trans_b;
-    // row and column dimension of each operand's buffer
+    // which dimension of an operand's buffer walks m or k (a), k or n (b),
+    // m or n (c): rows first. trans_a exchanges a_row and a_col.
     int a_row, a_col, b_row, b_col, c_row, c_col;
 } IrGemmShape;
 bool ir_resolve_gemm(IrKernel *k, const IrStmt *s, IrGemmShape *out);
+
+typedef struct {
+    IrBuffer *src, *out;
+    int dim;            // of src, not negative
+    bool keep_dim;      // out has src's rank, with 1 at dim
+    bool clear;
+} IrReduceShape;
+bool ir_resolve_reduce(IrKernel *k, const IrStmt *s, IrReduceShape *out);
+
+typedef struct {
+    const IrRegion *src, *dst;      // the same when in place
+    int dim;            // of the regions' buffers, not negative
+    bool reverse;
+} IrScanShape;
+bool ir_resolve_scan(IrKernel *k, const IrStmt *s, IrScanShape *out);
+
+// T.transpose: dimension d of dst holds src's dimension map[d].
+bool ir_resolve_transpose(IrKernel *k, const IrStmt *s, IrCopyMap *out);
+bool ir_resolve_im2col(IrKernel *k, const IrStmt *s);   // shapes and dtypes
+// By the op of a STMT_TILE: all the checks above.
+bool ir_resolve_tile(IrKernel *k, const IrStmt *s);
 
 // ---- verify.c, print.c, read.c ---------------------------------------------
 // Every rule an IR must hold; reports to k->diag with id "ir-...". Also run
@@ -348,13 +407,18 @@ bool ir_verify(IrKernel *k);
 // The text form; dump -> read -> dump is the identity.
 void ir_print(TextBuf *out, const SourceSet *sources, const IrKernel *k);
 void ir_print_expr(TextBuf *out, const IrExpr *e);
-// Reads one or more kernels; NULL after reporting (id "ir-syntax").
-IrKernel *ir_read(Arena *a, const OpTable *ops, Diag *d,
-                  const SourceSet *sources, uint32_t file);
+// Reads one or more kernels, linked by `next`, and verifies them; NULL after
+// reporting (id "ir-syntax"). Sources that the text carries are added to
+// `sources`, so that messages point at the program.
+IrKernel *ir_read(Arena *a, const OpTable *ops, Diag *d, SourceSet *sources,
+                  uint32_t file);
 
-// walk.c - visitors, so that each pass does not write its own recursion.
+// walk.c - visitors, so that each pass does not write its own recursion. A
+// statement's own expressions come before the statements inside it; a whole
+// region has none. Index maps are not entered.
 typedef bool IrVisitStmt(void *ctx, IrStmt *s);     // false: do not descend
 typedef bool IrVisitExpr(void *ctx, IrExpr *e);
 void ir_walk(IrStmt *s, IrVisitStmt *stmt, IrVisitExpr *expr, void *ctx);
 void ir_walk_expr(IrExpr *e, IrVisitExpr *expr, void *ctx);
+bool ir_has_body(const IrStmt *s);      // IF WHILE FOR LAUNCH: then, otherwise
 #endif
