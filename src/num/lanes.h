@@ -25,6 +25,17 @@ typedef enum {
     LANE_OP_COUNT
 } LaneOp;
 
+typedef struct {
+    const char *name;                           // "ADD"
+    int arity;
+    const char *kinds;                          // of "fiu"
+    bool truth;                                 // the result is an i32 0 or 1
+    const char *doc;
+} LaneOpInfo;
+
+const LaneOpInfo *lane_op_info(LaneOp op);
+bool lane_op_has(LaneOp op, LaneType t);
+
 // c is NULL below arity 3, b below 2. Comparison results and conditions are
 // i32 lanes holding 0 or 1, whatever the lane type of the operands.
 typedef void LaneFn(void *dst, const void *a, const void *b, const void *c,
@@ -38,6 +49,11 @@ typedef struct {
     LaneFn *op[LANE_OP_COUNT][LANE_COUNT];
     // Between lane types: C-like, float to integer as num_convert does.
     LaneFn *convert[LANE_COUNT][LANE_COUNT];
+    // To f32 rounding to odd (exact, or the neighbour with an odd last bit):
+    // then ROUND to f16, bf16 or fp8 gives what one rounding would have given.
+    LaneFn *convert_odd[LANE_COUNT];
+    // i32 lanes cut off at the limits of int8..uint16; NULL for others.
+    LaneFn *clamp[DT_COUNT];
     // Round a lane to what dtype t can hold (f32 lanes: f16, bf16, fp8 kinds;
     // i32 lanes: wrap to 8/16 bits, bool). NULL where it is the identity.
     LaneFn *round[DT_COUNT];
@@ -45,6 +61,10 @@ typedef struct {
     // saturates; a lane is expected to be rounded already or is rounded here.
     LaneFn *load[DT_COUNT];
     LaneFn *store[DT_COUNT];
+    // fp8 without saturation: overflow gives infinity, NaN where there is none.
+    // NULL for other types (they never saturate).
+    LaneFn *round_nosat[DT_COUNT];
+    LaneFn *store_nosat[DT_COUNT];
     // The same for f64 lanes: any dtype to double and from double.
     LaneFn *load_f64[DT_COUNT];
     LaneFn *store_f64[DT_COUNT];

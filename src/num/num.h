@@ -36,17 +36,24 @@ bool dtype_is_fp8(DType t);
 size_t dtype_bytes(DType t, int64_t count);     // sub-byte types packed
 
 // convert.c - exact conversions. Floats round to nearest even; to fp8 they
-// saturate at the largest finite value (NaN stays NaN) as T.cast does, unless
-// NUM_NO_SAT; float to integer truncates (NaN gives 0, out of range clamps to
-// the type's limits); integer to narrower integer wraps; bool is 0/1.
-// Rounding is direct from the source value, never through an intermediate.
+// saturate at the largest finite value (infinity too, NaN stays NaN) as T.cast
+// does; float to integer truncates (NaN gives 0, out of range clamps to the
+// type's limits); integer to narrower integer wraps; bool is 0/1, and anything
+// but zero becomes 1. Rounding is direct from the source value, never through
+// an intermediate. A dtype that is not built is a BUG here.
 double num_get_f64(DType t, const void *at);    // integers beyond 2^53 round
 void num_put_f64(DType t, void *at, double v);
-int64_t num_get_i64(DType t, const void *at);   // floats truncate
+int64_t num_get_i64(DType t, const void *at);   // floats truncate, uint64 wraps
 void num_put_i64(DType t, void *at, int64_t v);
-double num_round_f64(DType t, double v);        // nearest value of float type t
+double num_round_f64(DType t, double v);        // nearest value of type t
 
 // Contiguous arrays of any dtype, any pair. dst and src do not overlap.
 void num_convert(DType dst_type, void *dst, DType src_type, const void *src,
                  int64_t n);
+// The same, but overflow to fp8 gives infinity, or NaN in types without one.
+void num_convert_nosat(DType dst_type, void *dst, DType src_type,
+                       const void *src, int64_t n);
+// torch's `.to()`: saturates to e4m3fn alone.
+void num_convert_torch(DType dst_type, void *dst, DType src_type,
+                       const void *src, int64_t n);
 #endif
