@@ -210,23 +210,21 @@ static bool check_length(ArrayFile *f, int64_t want, size_t have)
     return false;
 }
 
-// The text of the header; `*data` is where it ends.
+// The text of the header; `*data` is where it ends. Its length is two bytes in
+// version 1, four later.
 static bool find_header(ArrayFile *f, Text *header, size_t *data)
 {
-    size_t start, len;
+    size_t start, len = 0;
 
-    if (f->len < 12)
+    if (f->len < 8)
         return array_refuse(f, "truncated in the .npy header");
     if (f->at[6] < 1 || f->at[6] > 3 || f->at[7] != 0)
         return array_refuse(f, ".npy version %d.%d is not supported",
                             f->at[6], f->at[7]);
-    len = f->at[8] | (size_t)f->at[9] << 8;
-    start = 10;
-    if (f->at[6] > 1) {
-        len |= (size_t)f->at[10] << 16 | (size_t)f->at[11] << 24;
-        start = 12;
-    }
-    if (len > f->len - start)
+    start = f->at[6] == 1 ? 10 : 12;
+    for (size_t i = start; i-- > 8 && start <= f->len;)
+        len = len << 8 | f->at[i];
+    if (start > f->len || len > f->len - start)
         return array_refuse(f, "truncated in the .npy header");
     *header = (Text){(const char *)f->at + start, len};
     *data = start + len;
