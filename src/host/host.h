@@ -1,0 +1,162 @@
+// host.h - what surrounds a kernel: tensors, launches, references, verdicts.
+//
+// A Host is one run of one program file: its Lang, the objects that scripts
+// see (torch, tilelang, argparse), and the options of the command line.
+#ifndef HOST_HOST_H
+#define HOST_HOST_H
+
+#include "code/code.h"
+#include "device/device.h"
+#include "host/tensor.h"
+#include "interp/interp.h"
+#include "ir/ir.h"
+#include "lang/lang.h"
+
+typedef struct Host Host;
+typedef struct KernelObject KernelObject;
+
+typedef enum {
+    SUPPLY_AUTO, SUPPLY_INTEGER, SUPPLY_UNIFORM, SUPPLY_NORMAL, SUPPLY_RANDN,
+    SUPPLY_ZERO, SUPPLY_ONE, SUPPLY_COUNT
+} SupplyKind;
+
+// What a script asserts about a kernel.
+typedef struct {
+    KernelObject *kernel;
+    Value reference;            // callable
+    SupplyKind supply;
+    const List *inputs;         // tensors given by the script, or NULL
+    double rtol, atol, ratio;
+    Span at;
+} Assertion;
+
+typedef struct {
+    Arena *arena;
+    Diag *diag;
+    SourceSet *sources;
+    const OpTable *ops;
+    const Device *device;
+    FILE *out;                  // the script's stdout
+    uint64_t seed;
+    int64_t memory_limit;       // bytes of tensors and scratch; 0: of the machine
+    const Text *script_args;
+    int script_arg_count;
+    // A kernel was launched by the script, or by a profiler: for the report.
+    // May be NULL.
+    void (*launched)(void *ctx, const KernelObject *k, const InterpResult *r);
+    // profiler.assert_allclose(reference): judges the kernel against it and
+    // returns what upstream's rule says. NULL: the assertion is not evaluated
+    // (a command that does not run kernels).
+    bool (*asserted)(void *ctx, const Assertion *a);
+    void *ctx;
+} HostOptions;
+
+struct Host {
+    HostOptions options;
+    Lang *lang;
+    TensorHeap heap;
+    bool f64;                   // a reference is being evaluated in f64
+    Module *module;             // of the file
+    struct {                    // kernels made so far, in order
+        KernelObject **at;
+        int len, room;
+    } kernels;
+    Value kept;                 // the same as a Python list: keeps them alive
+};
+
+Host *host_create(const HostOptions *options);
+void host_destroy(Host *h);
+
+// ---- kernel.c: callable kernels ---------------------------------------------
+
+// What @tilelang.jit, tilelang.compile or calling a factory gives.
+struct KernelObject {
+    Foreign foreign;
+    Host *host;
+    IrKernel *ir;
+    Text factory;               // name of the factory or eager function
+    Code *code[2];              // by CodeMode, lowered when first needed
+    bool failed[2];
+    const Dict *arguments;      // Python arguments it was made with, by name
+};
+
+extern const ForeignType kernel_type;
+// kernel.name(...): get_profiler, compile and the like; in profiler.c.
+bool kernel_method(Lang *l, Foreign *self, Text name, const Args *args,
+                   Value *out);
+KernelObject *kernel_of(Value v);               // NULL: something else
+Value kernel_new(Host *h, IrKernel *ir, Text factory, const Dict *arguments);
+Code *kernel_code(KernelObject *k, CodeMode mode);  // NULL after reporting
+bool kernel_is_output(const KernelObject *k, int param);
+// Python value of an argument the kernel was made with ("is_causal").
+bool kernel_argument(const KernelObject *k, Text name, Value *out);
+
+// Sizes bound to T.dynamic symbols by name (-D), for shapes of inputs.
+typedef struct {
+    Text name;
+    int64_t value;
+} SymbolSize;
+// The shape of parameter `param` with symbols replaced; false after reporting
+// a symbol without a value (exit 2, naming them all).
+bool kernel_shape(KernelObject *k, int param, const SymbolSize *sizes,
+                  int size_count, int64_t *shape);
+
+// One tensor or scalar per parameter. `writes` (may be NULL): one shadow per
+// parameter or NULL, see InterpArg.
+typedef struct {
+    bool is_scalar;
+    Tensor tensor;
+    int64_t i64;
+    double f64;
+} KernelArg;
+// Checks ranks, shapes and dtypes (exit 2, naming parameter, expected, found),
+// then runs. In CODE_F64 float tensors must be f64.
+InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,
+                        uint8_t *const *writes, const InterpOptions *options);
+
+// ---- jit.c: what @tilelang.jit and @tilelang.autotune make --------------------
+
+typedef struct {
+    Foreign foreign;
+    Host *host;
+    Value function;             // lazy factory or eager function
+    bool eager;
+    Value out_idx, pass_configs, compile_flags, configs;    // NONE or value
+    Map made;                   // text of the arguments -> KernelObject*
+} JitObject;
+
+extern const ForeignType jit_type;
+JitObject *jit_of(Value v);
+Value jit_new(Host *h, Value function);
+// Makes (or finds) the kernel for arguments by name; parameters that are left
+// out take their defaults, then the first autotune configuration's values. For
+// an eager function names that are no parameters are T.const sizes. Raises.
+KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at);
+// A prim_func with output indices becomes a kernel.
+KernelObject *kernel_from_ir(Host *h, IrKernel *ir, Value out_idx, Span at);
+
+// profiler.c
+Value profiler_new(Host *h, KernelObject *k, SupplyKind supply);
+
+// ---- supply.c: generated inputs ----------------------------------------------
+
+// Philox4x32-10, key (seed, param), counter = element: the same bits on every
+// machine and for any number of threads. Rules: tilelang_surface 7.2.
+void philox4x32(const uint32_t counter[4], const uint32_t key[2],
+                uint32_t out[4]);
+void supply_fill(Tensor *t, SupplyKind kind, uint64_t seed, uint32_t param);
+// "U(-1,1)", "{-2..2}": for the report.
+const char *supply_words(SupplyKind kind, DType t);
+
+// ---- modules that scripts import ----------------------------------------------
+// Each returns false when `name` is not one of its modules.
+bool torch_import(Host *h, Text name, Value *out);      // torch, einops
+bool tilelang_import(Host *h, Text name, Value *out);   // tilelang and below
+bool script_import(Host *h, Text name, Value *out);     // argparse
+
+// torch.c: tensors as Python values.
+extern const ForeignType tensor_type;
+Value tensor_value(Host *h, Tensor t);          // takes the reference over
+Tensor *tensor_of(Value v);                     // NULL: not a tensor
+
+#endif

@@ -1,0 +1,349 @@
+// jit.c - @tilelang.jit and @tilelang.autotune: factories and eager kernels.
+#include "host/host.h"
+
+JitObject *jit_of(Value v)
+{
+    return (JitObject *)foreign_as(v, &jit_type);
+}
+
+Value jit_new(Host *h, Value function)
+{
+    JitObject *j = xcalloc(1, sizeof *j);
+    j->host = h;
+    j->function = function;
+    j->eager = function.kind == VAL_FUNCTION
+               && lang_is_eager(function.function);
+    j->out_idx = j->pass_configs = j->compile_flags = j->configs = V_NONE;
+    return lang_adopt(h->lang, &j->foreign, &jit_type, sizeof *j);
+}
+
+// ---- outputs ----------------------------------------------------------------------
+
+static int output_index(Host *h, const IrKernel *ir, Value v, Span at)
+{
+    int64_t i = value_to_int(h->lang, v, "out_idx", at);
+    int64_t n = ir->param_count, from = i < 0 ? i + n : i;
+    if (from < 0 || from >= n)
+        lang_raise(h->lang, "IndexError", at,
+                   "out_idx %lld: kernel '%.*s' has %lld parameters",
+                   (long long)i, TEXT_ARG(ir->name), (long long)n);
+    if (ir->params[from].is_scalar)
+        lang_raise(h->lang, "TypeError", at, "out_idx %lld is a scalar",
+                   (long long)i);
+    return (int)from;
+}
+
+static void set_outputs(Host *h, IrKernel *ir, Value out_idx, Span at)
+{
+    if (out_idx.kind == VAL_NONE || ir->config.eager)
+        return;
+    List one = {.at = &out_idx, .len = 1};
+    List *items = out_idx.kind == VAL_LIST || out_idx.kind == VAL_TUPLE
+                      ? out_idx.list : &one;
+    ir->config.outputs = new_array(ir->arena, int, items->len + 1);
+    ir->config.output_count = 0;
+    for (int i = 0; i < items->len; i++)
+        ir->config.outputs[ir->config.output_count++] =
+            output_index(h, ir, items->at[i], at);
+}
+
+KernelObject *kernel_from_ir(Host *h, IrKernel *ir, Value out_idx, Span at)
+{
+    set_outputs(h, ir, out_idx, at);
+    return kernel_of(kernel_new(h, ir, ir->name, NULL));
+}
+
+// ---- arguments -----------------------------------------------------------------------
+
+static const Dict *first_config(JitObject *j)
+{
+    Value c = j->configs;
+    if (c.kind == VAL_FUNCTION || c.kind == VAL_BUILTIN) {
+        Args none = {0};
+        c = lang_call(j->host->lang, c, &none);
+    }
+    if ((c.kind == VAL_LIST || c.kind == VAL_TUPLE) && c.list->len
+        && c.list->at[0].kind == VAL_DICT)
+        return c.list->at[0].dict;
+    return NULL;
+}
+
+static bool declared_tensor(const Function *fn, Text name)
+{
+    const Ast *def = fn->def;
+    for (int i = 0; i < def->x.len; i++) {
+        const Ast *s = def->x.at[i];
+        if (s->kind == AST_ANNASSIGN && !s->c && s->a->kind == AST_NAME
+            && text_eq(s->a->text, name))
+            return true;
+    }
+    return false;
+}
+
+static void missing_arguments(JitObject *j, const Text *names, int count,
+                              Span at)
+{
+    TextBuf b = {0};
+    for (int i = 0; i < count; i++)
+        buf_printf(&b, "%s'%.*s'", i ? ", " : "", TEXT_ARG(names[i]));
+    Text list = text_copy(j->host->options.arena, buf_view(&b));
+    buf_release(&b);
+    lang_raise(j->host->lang, "TypeError", at,
+               "%.*s() needs a value for %.*s",
+               TEXT_ARG(j->function.function->name), TEXT_ARG(list));
+}
+
+// Every parameter of the function by name: given, default, configuration.
+static Dict *complete(JitObject *j, const Dict *given, Span at)
+{
+    Lang *l = j->host->lang;
+    const Function *fn = j->function.function;
+    Dict *all = v_dict(l).dict;
+    Text missing[64];
+    int missing_count = 0;
+    const Dict *config = NULL;
+    for (int i = 0; i < function_param_count(fn); i++) {
+        Value v, fallback;
+        bool has;
+        Text name = function_param(fn, i, &fallback, &has);
+        if (!dict_get(l, given, v_str(name), &v)) {
+            if (!has && !config)
+                config = first_config(j);
+            if (has)
+                v = fallback;
+            else if (j->eager && declared_tensor(fn, name))
+                continue;
+            else if (!config || !dict_get(l, config, v_str(name), &v)) {
+                if (missing_count < 64)
+                    missing[missing_count++] = name;
+                continue;
+            }
+        }
+        dict_set(l, all, v_str(name), v);
+    }
+    if (missing_count)
+        missing_arguments(j, missing, missing_count, at);
+    return all;
+}
+
+// What is given beyond the parameters: T.const sizes of an eager kernel.
+static Dict *extra(JitObject *j, const Dict *given, const Dict *params, Span at)
+{
+    Lang *l = j->host->lang;
+    Dict *more = v_dict(l).dict;
+    for (int i = 0; i < given->len; i++) {
+        Value v;
+        if (given->keys[i].kind == VAL_UNBOUND
+            || dict_get(l, params, given->keys[i], &v))
+            continue;
+        if (!j->eager)
+            lang_raise(l, "TypeError", at, "%.*s() has no argument '%.*s'",
+                       TEXT_ARG(j->function.function->name),
+                       TEXT_ARG(given->keys[i].s));
+        dict_set(l, more, given->keys[i], given->values[i]);
+    }
+    return more;
+}
+
+static Args as_keywords(Lang *l, const Dict *d, Span at)
+{
+    Args a = {.at_span = at};
+    a.names = new_array(lang_arena(l), Text, d->len + 1);
+    a.values = new_array(lang_arena(l), Value, d->len + 1);
+    for (int i = 0; i < d->len; i++) {
+        if (d->keys[i].kind == VAL_UNBOUND)
+            continue;
+        a.names[a.keyword_count] = d->keys[i].s;
+        a.values[a.keyword_count++] = d->values[i];
+    }
+    return a;
+}
+
+static Text argument_text(Lang *l, Value v)
+{
+    TextBuf b = {0};
+    value_repr(l, &b, v);
+    Text t = text_copy(lang_arena(l), buf_view(&b));
+    buf_release(&b);
+    return t;
+}
+
+static void keep_arguments(Host *h, IrKernel *ir, const Dict *d)
+{
+    IrConfig *c = &ir->config;
+    c->argument_names = new_array(ir->arena, Text, d->len + 1);
+    c->argument_values = new_array(ir->arena, Text, d->len + 1);
+    for (int i = 0; i < d->len; i++) {
+        ValueKind kind = d->values[i].kind;
+        if (d->keys[i].kind == VAL_UNBOUND || kind == VAL_TENSORSPEC)
+            continue;
+        c->argument_names[c->argument_count] = d->keys[i].s;
+        c->argument_values[c->argument_count++] =
+            argument_text(h->lang, d->values[i]);
+    }
+}
+
+// ---- making -----------------------------------------------------------------------------
+
+static Text cache_key(JitObject *j, const Dict *params, const Dict *consts)
+{
+    TextBuf b = {0};
+    Lang *l = j->host->lang;
+    const Dict *both[] = {params, consts};
+    for (int d = 0; d < 2; d++)
+        for (int i = 0; i < both[d]->len; i++) {
+            Value v = both[d]->values[i];
+            if (both[d]->keys[i].kind == VAL_UNBOUND)
+                continue;
+            buf_printf(&b, "%.*s=", TEXT_ARG(both[d]->keys[i].s));
+            if (v.kind == VAL_TENSORSPEC) {
+                buf_puts(&b, dtype_info(v.spec->dtype)->name);
+                value_repr(l, &b, (Value){.kind = VAL_TUPLE,
+                                          .list = v.spec->shape});
+            } else {
+                value_repr(l, &b, v);
+            }
+            buf_addc(&b, ';');
+        }
+    Text t = text_copy(lang_arena(l), buf_view(&b));
+    buf_release(&b);
+    return t;
+}
+
+static IrKernel *build(JitObject *j, const Dict *params, const Dict *consts,
+                       Span at)
+{
+    Lang *l = j->host->lang;
+    Args args = as_keywords(l, params, at);
+    if (j->eager)
+        return lang_trace_eager(l, j->function, &args, consts, at);
+    Value v = lang_call(l, j->function, &args);
+    if (v.kind != VAL_KERNEL)
+        lang_raise(l, "TypeError", at,
+                   "%.*s() should return a T.prim_func; it returned %s",
+                   TEXT_ARG(j->function.function->name), value_type_name(v));
+    return v.kernel;
+}
+
+KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at)
+{
+    Host *h = j->host;
+    Dict *params = complete(j, arguments, at);
+    Dict *consts = extra(j, arguments, params, at);
+    Text key = cache_key(j, params, consts);
+    KernelObject *k = map_get(&j->made, key);
+    if (k)
+        return k;
+    IrKernel *ir = build(j, params, consts, at);
+    set_outputs(h, ir, j->out_idx, at);
+    for (int i = 0; i < consts->len; i++)
+        if (consts->keys[i].kind != VAL_UNBOUND)
+            dict_set(h->lang, params, consts->keys[i], consts->values[i]);
+    keep_arguments(h, ir, params);
+    k = kernel_of(kernel_new(h, ir, j->function.function->name, params));
+    map_set(h->options.arena, &j->made, key, k);
+    return k;
+}
+
+// ---- as Python sees it --------------------------------------------------------------------
+
+static Value spec_of(Host *h, const Tensor *t, Span at)
+{
+    Value dims[TENSOR_MAX_RANK];
+    for (int d = 0; d < t->rank; d++)
+        dims[d] = v_int(t->shape[d]);
+    TensorSpec *s = new (h->options.arena, TensorSpec);
+    s->shape = v_list(h->lang, dims, t->rank).list;
+    s->dtype = t->dtype;
+    s->at = at;
+    return (Value){.kind = VAL_TENSORSPEC, .spec = s};
+}
+
+static Dict *by_name(JitObject *j, const Args *args)
+{
+    Lang *l = j->host->lang;
+    const Function *fn = j->function.function;
+    Dict *d = v_dict(l).dict;
+    for (int i = 0; i < args->count; i++) {
+        Value fallback;
+        bool has;
+        if (i >= function_param_count(fn))
+            lang_raise(l, "TypeError", args->at_span,
+                       "%.*s() takes %d arguments, found %d",
+                       TEXT_ARG(fn->name), function_param_count(fn),
+                       args->count);
+        dict_set(l, d, v_str(function_param(fn, i, &fallback, &has)),
+                 args->at[i]);
+    }
+    for (int i = 0; i < args->keyword_count; i++)
+        dict_set(l, d, v_str(args->names[i]), args->values[i]);
+    return d;
+}
+
+// An eager kernel is built for the shapes it sees, and runs at once.
+static Value eager_call(JitObject *j, const Args *args)
+{
+    Host *h = j->host;
+    Lang *l = h->lang;
+    Dict *d = by_name(j, args);
+    Value *tensors = new_array(lang_arena(l), Value, d->len + 1);
+    int count = 0;
+    for (int i = 0; i < function_param_count(j->function.function); i++) {
+        Value v, fallback;
+        bool has;
+        Text name = function_param(j->function.function, i, &fallback, &has);
+        if (!dict_get(l, d, v_str(name), &v) || !tensor_of(v))
+            continue;
+        tensors[count++] = v;
+        dict_set(l, d, v_str(name), spec_of(h, tensor_of(v), args->at_span));
+    }
+    KernelObject *k = jit_make(j, d, args->at_span);
+    Args call = {.at = tensors, .count = count, .at_span = args->at_span};
+    return kernel_type.call(l, &k->foreign, &call);
+}
+
+static Value jit_call(Lang *l, Foreign *self, const Args *args)
+{
+    JitObject *j = (JitObject *)self;
+    (void)l;
+    if (j->eager)
+        return eager_call(j, args);
+    return v_foreign(&jit_make(j, by_name(j, args), args->at_span)->foreign);
+}
+
+static bool jit_method(Lang *l, Foreign *self, Text name, const Args *args,
+                       Value *out)
+{
+    JitObject *j = (JitObject *)self;
+    (void)l;
+    if (!text_is(name, "compile"))
+        return false;
+    KernelObject *k = jit_make(j, by_name(j, args), args->at_span);
+    *out = v_foreign(&k->foreign);
+    return true;
+}
+
+static void jit_mark(Foreign *self, void (*mark)(Lang *l, Value v), Lang *l)
+{
+    JitObject *j = (JitObject *)self;
+    mark(l, j->function);
+    mark(l, j->out_idx);
+    mark(l, j->pass_configs);
+    mark(l, j->compile_flags);
+    mark(l, j->configs);
+}
+
+static void jit_repr(Lang *l, Foreign *self, TextBuf *out)
+{
+    (void)l;
+    buf_printf(out, "<jit %.*s>",
+               TEXT_ARG(((JitObject *)self)->function.function->name));
+}
+
+const ForeignType jit_type = {
+    .name = "jit function",
+    .call = jit_call,
+    .method = jit_method,
+    .mark = jit_mark,
+    .repr = jit_repr,
+};

@@ -1,0 +1,362 @@
+// kernel.c - kernels as Python objects, and running them on tensors.
+#include <stdlib.h>
+
+#include "host/host.h"
+
+KernelObject *kernel_of(Value v)
+{
+    return (KernelObject *)foreign_as(v, &kernel_type);
+}
+
+Value kernel_new(Host *h, IrKernel *ir, Text factory, const Dict *arguments)
+{
+    KernelObject *k = xcalloc(1, sizeof *k);
+    k->host = h;
+    k->ir = ir;
+    k->factory = factory;
+    k->arguments = arguments;
+    Value v = lang_adopt(h->lang, &k->foreign, &kernel_type, sizeof *k);
+    list_append(h->lang, h->kept.list, v);
+    vec_push(h->options.arena, &h->kernels, k);
+    return v;
+}
+
+Code *kernel_code(KernelObject *k, CodeMode mode)
+{
+    if (!k->code[mode] && !k->failed[mode]) {
+        k->code[mode] = code_lower(k->host->options.arena,
+                                   k->host->options.diag, k->ir, mode);
+        k->failed[mode] = !k->code[mode];
+    }
+    return k->code[mode];
+}
+
+bool kernel_is_output(const KernelObject *k, int param)
+{
+    const IrConfig *c = &k->ir->config;
+    for (int i = 0; i < c->output_count; i++)
+        if (c->outputs[i] == param)
+            return true;
+    return false;
+}
+
+bool kernel_argument(const KernelObject *k, Text name, Value *out)
+{
+    return k->arguments
+           && dict_get(k->host->lang, k->arguments, v_str(name), out);
+}
+
+// ---- shapes -----------------------------------------------------------------------
+
+typedef struct {
+    const SymbolSize *sizes;
+    int count;
+    Text missing;
+} SizeEnv;
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
+
+static bool size_op(Op op, int64_t a, int64_t b, int64_t *out)
+{
+    switch (op) {
+    case OP_ADD:
+        return !__builtin_add_overflow(a, b, out);
+    case OP_SUB:
+        return !__builtin_sub_overflow(a, b, out);
+    case OP_MUL:
+        return !__builtin_mul_overflow(a, b, out);
+    case OP_MIN:
+        *out = a < b ? a : b;
+        return true;
+    case OP_MAX:
+        *out = a > b ? a : b;
+        return true;
+    case OP_FLOORDIV:
+    case OP_FLOORMOD:
+        if (b == 0 || (a == INT64_MIN && b == -1))
+            return false;
+        *out = floor_div(a, b);
+        if (op == OP_FLOORMOD)
+            *out = a - *out * b;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool size_of_expr(SizeEnv *env, const IrExpr *e, int64_t *out)
+{
+    int64_t a, b;
+    switch (e->kind) {
+    case EXPR_INT:
+        *out = e->i64;
+        return true;
+    case EXPR_VAR:
+        for (int i = 0; i < env->count; i++)
+            if (text_eq(env->sizes[i].name, e->var->name)) {
+                *out = env->sizes[i].value;
+                return true;
+            }
+        env->missing = e->var->name;
+        return false;
+    case EXPR_CAST:
+        return size_of_expr(env, e->args[0], out);
+    case EXPR_OP:
+        return e->count == 2 && size_of_expr(env, e->args[0], &a)
+               && size_of_expr(env, e->args[1], &b)
+               && size_op(e->op, a, b, out);
+    default:
+        return false;
+    }
+}
+
+static bool shape_of(const IrBuffer *b, SizeEnv *env, int64_t *shape)
+{
+    for (int d = 0; d < b->rank; d++)
+        if (!size_of_expr(env, b->shape[d], &shape[d]))
+            return false;
+    return true;
+}
+
+static bool size_known(const SizeEnv *env, Text name)
+{
+    for (int i = 0; i < env->count; i++)
+        if (text_eq(env->sizes[i].name, name))
+            return true;
+    return false;
+}
+
+static void report_missing(const KernelObject *k, const SizeEnv *env)
+{
+    TextBuf b = {0};
+    for (int i = 0; i < k->ir->symbol_count; i++)
+        if (!size_known(env, k->ir->symbols[i]->name))
+            buf_printf(&b, "%s%.*s", b.len ? ", " : "",
+                       TEXT_ARG(k->ir->symbols[i]->name));
+    diag_error(k->host->options.diag, EXIT_USAGE, k->ir->at, "missing-size",
+               "kernel '%.*s' needs a value for %.*s",
+               TEXT_ARG(k->ir->name), (int)b.len, b.at);
+    diag_note(k->host->options.diag, (Span){0},
+              "give it with -D %.*s=..., or bind a tensor with --in",
+              TEXT_ARG(env->missing));
+    buf_release(&b);
+}
+
+bool kernel_shape(KernelObject *k, int param, const SymbolSize *sizes,
+                  int size_count, int64_t *shape)
+{
+    SizeEnv env = {.sizes = sizes, .count = size_count};
+    const IrBuffer *b = k->ir->params[param].buffer;
+    if (shape_of(b, &env, shape))
+        return true;
+    if (env.missing.len)
+        report_missing(k, &env);
+    else
+        diag_error(k->host->options.diag, EXIT_USAGE, b->at, "bad-size",
+                   "the shape of '%.*s' cannot be computed",
+                   TEXT_ARG(b->name));
+    return false;
+}
+
+// ---- running ------------------------------------------------------------------------
+
+static InterpArg interp_arg(const IrParam *p, const KernelArg *a,
+                            uint8_t *writes)
+{
+    InterpArg out = {.is_scalar = p->is_scalar};
+    if (p->is_scalar) {
+        out.dtype = p->var->dtype;
+        out.i64 = a->i64;
+        out.f64 = a->f64;
+        return out;
+    }
+    out.dtype = a->tensor.dtype;
+    out.rank = a->tensor.rank;
+    for (int d = 0; d < out.rank && d < INTERP_MAX_RANK; d++) {
+        out.shape[d] = a->tensor.shape[d];
+        out.strides[d] = a->tensor.strides[d];
+    }
+    out.data = tensor_data(&a->tensor);
+    out.writes = writes;
+    return out;
+}
+
+InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,
+                        uint8_t *const *writes, const InterpOptions *options)
+{
+    InterpResult failed = {0};
+    Code *code = kernel_code(k, mode);
+    if (!code)
+        return failed;
+    int n = k->ir->param_count;
+    InterpArg *in = xcalloc(n + 1, sizeof *in);
+    for (int i = 0; i < n; i++)
+        in[i] = interp_arg(&k->ir->params[i], &args[i],
+                           writes ? writes[i] : NULL);
+    InterpResult r = interp_run(code, k->host->options.diag, in, n, options);
+    free(in);
+    return r;
+}
+
+// ---- kernel(A, B) in a script ---------------------------------------------------------
+
+// Sizes that the given tensors show: a symbol standing alone as a size.
+static int sizes_from(const KernelObject *k, const KernelArg *args,
+                      const bool *given, SymbolSize *sizes, int room)
+{
+    int n = 0;
+    for (int i = 0; i < k->ir->param_count; i++) {
+        const IrBuffer *b = k->ir->params[i].buffer;
+        if (!b || !given[i] || b->rank != args[i].tensor.rank)
+            continue;
+        for (int d = 0; d < b->rank && n < room; d++)
+            if (b->shape[d]->kind == EXPR_VAR)
+                sizes[n++] = (SymbolSize){b->shape[d]->var->name,
+                                          args[i].tensor.shape[d]};
+    }
+    return n;
+}
+
+static void take_scalar(Lang *l, const IrParam *p, Value v, KernelArg *out,
+                        Span at)
+{
+    out->is_scalar = true;
+    Tensor *t = tensor_of(v);
+    if (t && tensor_count(t) == 1) {
+        int64_t zero[TENSOR_MAX_RANK] = {0};
+        v = v_float(tensor_get_f64(t, zero));
+        if (!dtype_is_float(p->var->dtype))
+            v = v_int((int64_t)v.f);
+    }
+    if (dtype_is_float(p->var->dtype))
+        out->f64 = value_to_float(l, v, "a scalar argument", at);
+    else
+        out->i64 = value_to_int(l, v, "a scalar argument", at);
+}
+
+static void take_argument(KernelObject *k, int i, Value v, KernelArg *out,
+                          Span at)
+{
+    const IrParam *p = &k->ir->params[i];
+    Lang *l = k->host->lang;
+    if (p->is_scalar) {
+        take_scalar(l, p, v, out, at);
+        return;
+    }
+    Tensor *t = tensor_of(v);
+    if (!t)
+        lang_raise(l, "TypeError", at, "argument '%.*s' is a tensor; found %s",
+                   TEXT_ARG(p->name), value_type_name(v));
+    out->tensor = *t;
+}
+
+static void allocate_outputs(KernelObject *k, KernelArg *args, bool *given,
+                             Span at)
+{
+    Host *h = k->host;
+    SymbolSize sizes[32];
+    int n = sizes_from(k, args, given, sizes, countof(sizes));
+    for (int i = 0; i < k->ir->param_count; i++) {
+        int64_t shape[IR_MAX_RANK];
+        const IrBuffer *b = k->ir->params[i].buffer;
+        if (given[i])
+            continue;
+        if (!kernel_shape(k, i, sizes, n, shape))
+            lang_raise(h->lang, "ValueError", at, "no shape for output '%.*s'",
+                       TEXT_ARG(b->name));
+        if (!tensor_new(&h->heap, &args[i].tensor, b->dtype, b->rank, shape))
+            lang_raise(h->lang, "MemoryError", at,
+                       "no memory for output '%.*s'", TEXT_ARG(b->name));
+    }
+}
+
+static Value results(KernelObject *k, KernelArg *args)
+{
+    const IrConfig *c = &k->ir->config;
+    Lang *l = k->host->lang;
+    Value items[16];
+    int n = 0;
+    for (int i = 0; i < c->output_count && n < (int)countof(items); i++)
+        items[n++] = tensor_value(k->host, args[c->outputs[i]].tensor);
+    if (n == 0)
+        return V_NONE;
+    return n == 1 ? items[0] : v_list(l, items, n);
+}
+
+static void bind_call(KernelObject *k, const Args *call, KernelArg *args,
+                      bool *given)
+{
+    Lang *l = k->host->lang;
+    int next = 0, inputs = 0;
+    for (int i = 0; i < k->ir->param_count; i++)
+        inputs += !kernel_is_output(k, i);
+    bool all = call->count == k->ir->param_count && inputs < call->count;
+    for (int i = 0; i < k->ir->param_count; i++) {
+        if (kernel_is_output(k, i) && !all)
+            continue;
+        Value v = {0};
+        for (int j = 0; j < call->keyword_count; j++)
+            if (text_eq(call->names[j], k->ir->params[i].name))
+                v = call->values[j];
+        if (v.kind == VAL_UNBOUND && next < call->count)
+            v = call->at[next++];
+        if (v.kind == VAL_UNBOUND)
+            lang_raise(l, "TypeError", call->at_span,
+                       "kernel '%.*s' takes %d arguments, found %d: "
+                       "'%.*s' is missing", TEXT_ARG(k->ir->name), inputs,
+                       call->count, TEXT_ARG(k->ir->params[i].name));
+        take_argument(k, i, v, &args[i], call->at_span);
+        given[i] = true;
+    }
+    if (next < call->count)
+        lang_raise(l, "TypeError", call->at_span,
+                   "kernel '%.*s' takes %d arguments, found %d",
+                   TEXT_ARG(k->ir->name), inputs, call->count);
+}
+
+static Value kernel_call(Lang *l, Foreign *self, const Args *call)
+{
+    KernelObject *k = (KernelObject *)self;
+    int n = k->ir->param_count;
+    KernelArg *args = new_array(lang_arena(l), KernelArg, n + 1);
+    bool *given = new_array(lang_arena(l), bool, n + 1);
+    bind_call(k, call, args, given);
+    allocate_outputs(k, args, given, call->at_span);
+    InterpOptions options = {.max_findings = 20};
+    InterpResult r = kernel_run(k, CODE_AS_WRITTEN, args, NULL, &options);
+    if (r.printed.len)
+        fwrite(r.printed.at, 1, r.printed.len, k->host->options.out);
+    if (k->host->options.launched)
+        k->host->options.launched(k->host->options.ctx, k, &r);
+    bool ok = r.ok || r.finding_total;
+    interp_result_release(&r);
+    if (!ok)
+        lang_raise(l, "RuntimeError", call->at_span,
+                   "kernel '%.*s' did not run", TEXT_ARG(k->ir->name));
+    return results(k, args);
+}
+
+static void kernel_repr(Lang *l, Foreign *self, TextBuf *out)
+{
+    (void)l;
+    buf_printf(out, "<kernel %.*s>",
+               TEXT_ARG(((KernelObject *)self)->ir->name));
+}
+
+static void kernel_mark(Foreign *self, void (*mark)(Lang *l, Value v), Lang *l)
+{
+    const Dict *arguments = ((KernelObject *)self)->arguments;
+    if (arguments)
+        mark(l, (Value){.kind = VAL_DICT, .dict = (Dict *)arguments});
+}
+
+const ForeignType kernel_type = {
+    .name = "kernel",
+    .call = kernel_call,
+    .method = kernel_method,
+    .mark = kernel_mark,
+    .repr = kernel_repr,
+};

@@ -1,0 +1,120 @@
+// profiler.c - kernel.get_profiler() and the other methods of a kernel.
+#include <math.h>
+
+#include "host/host.h"
+
+typedef struct {
+    Foreign foreign;
+    KernelObject *kernel;
+    SupplyKind supply;
+} Profiler;
+
+static const ForeignType profiler_type;
+
+Value profiler_new(Host *h, KernelObject *k, SupplyKind supply)
+{
+    Profiler *p = xcalloc(1, sizeof *p);
+    p->kernel = k;
+    p->supply = supply;
+    return lang_adopt(h->lang, &p->foreign, &profiler_type, sizeof *p);
+}
+
+static double number_or(Lang *l, Value v, double fallback, Span at)
+{
+    return v.kind == VAL_UNBOUND ? fallback
+                                 : value_to_float(l, v, "a tolerance", at);
+}
+
+static Value assert_allclose(Lang *l, Profiler *p, const Args *args)
+{
+    static const char *const names[] = {
+        "reference_program", "input_tensors=", "atol=", "rtol=",
+        "max_mismatched_ratio=",
+    };
+    Value v[countof(names)];
+    HostOptions *o = &p->kernel->host->options;
+    args_bind(l, "assert_allclose", args, names, countof(names), v);
+    Assertion a = {.kernel = p->kernel, .reference = v[0],
+                   .supply = p->supply, .at = args->at_span};
+    if (v[1].kind == VAL_LIST || v[1].kind == VAL_TUPLE)
+        a.inputs = v[1].list;
+    a.atol = number_or(l, v[2], 1e-2, args->at_span);
+    a.rtol = number_or(l, v[3], 1e-2, args->at_span);
+    a.ratio = number_or(l, v[4], 0.01, args->at_span);
+    if (o->asserted && !o->asserted(o->ctx, &a))
+        lang_raise(l, "AssertionError", args->at_span,
+                   "kernel '%.*s' differs from its reference by upstream's "
+                   "rule (rtol %g, atol %g, at most %g %% mismatches)",
+                   TEXT_ARG(p->kernel->ir->name), a.rtol, a.atol,
+                   100 * a.ratio);
+    return V_NONE;
+}
+
+// The time of a CPU says nothing about a GPU: NaN, and why, once.
+static Value do_bench(Profiler *p, const Args *args)
+{
+    diag_warning(p->kernel->host->options.diag, args->at_span, "no-gpu-time",
+                 "do_bench gives nan: this run is on the CPU, whose time is "
+                 "not the GPU's");
+    return v_float(NAN);
+}
+
+static bool profiler_method(Lang *l, Foreign *self, Text name,
+                            const Args *args, Value *out)
+{
+    Profiler *p = (Profiler *)self;
+    if (text_is(name, "assert_allclose"))
+        *out = assert_allclose(l, p, args);
+    else if (text_is(name, "do_bench"))
+        *out = do_bench(p, args);
+    else
+        return false;
+    return true;
+}
+
+static Value profiler_call(Lang *l, Foreign *self, const Args *args)
+{
+    return lang_call(l, v_foreign(&((Profiler *)self)->kernel->foreign), args);
+}
+
+static const ForeignType profiler_type = {
+    .name = "Profiler",
+    .method = profiler_method,
+    .call = profiler_call,
+};
+
+// ---- methods of a kernel --------------------------------------------------------
+
+static Value get_profiler(Lang *l, KernelObject *k, const Args *args)
+{
+    static const char *const names[] = {"tensor_supply_type="};
+    Value v;
+    SupplyKind supply = SUPPLY_AUTO;
+    args_bind(l, "get_profiler", args, names, 1, &v);
+    if (v.kind != VAL_UNBOUND) {
+        int64_t kind = value_to_int(l, v, "tensor_supply_type", args->at_span);
+        if (kind < 0 || kind >= SUPPLY_COUNT)
+            lang_raise(l, "ValueError", args->at_span,
+                       "%lld is no tensor supply type", (long long)kind);
+        supply = (SupplyKind)kind;
+    }
+    return profiler_new(k->host, k, supply);
+}
+
+bool kernel_method(Lang *l, Foreign *self, Text name, const Args *args,
+                   Value *out)
+{
+    KernelObject *k = (KernelObject *)self;
+    if (text_is(name, "get_profiler")) {
+        *out = get_profiler(l, k, args);
+        return true;
+    }
+    if (text_is(name, "get_kernel_source") || text_is(name, "show_source")
+        || text_is(name, "show_ptx")) {
+        diag_warning(k->host->options.diag, args->at_span, "no-source",
+                     "there is no device source in a run on the CPU");
+        *out = v_str(TEXT("// no device source: run on the CPU\n"));
+        return true;
+    }
+    return false;
+}

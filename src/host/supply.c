@@ -1,0 +1,141 @@
+// supply.c - generated inputs: upstream's rules on a counter-based generator.
+//
+// Element i of parameter p is a pure function of (seed, p, i), so that a
+// tensor is the same whoever fills which part of it. Philox4x32-10: Salmon et
+// al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
+#include <math.h>
+
+#include "host/host.h"
+#include "num/lanes.h"
+#include "support/parallel.h"
+
+enum { GRAIN = 4096 };
+
+void philox4x32(const uint32_t counter[4], const uint32_t key[2],
+                uint32_t out[4])
+{
+    uint32_t c[4] = {counter[0], counter[1], counter[2], counter[3]};
+    uint32_t k0 = key[0], k1 = key[1];
+    for (int round = 0; round < 10; round++) {
+        uint64_t a = (uint64_t)0xD2511F53u * c[0];
+        uint64_t b = (uint64_t)0xCD9E8D57u * c[2];
+        uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ k0, (uint32_t)b,
+                            (uint32_t)(a >> 32) ^ c[3] ^ k1, (uint32_t)a};
+        for (int i = 0; i < 4; i++)
+            c[i] = next[i];
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    for (int i = 0; i < 4; i++)
+        out[i] = c[i];
+}
+
+typedef struct {
+    Tensor *t;
+    SupplyKind kind;
+    uint32_t key[2], high;
+    const Lanes *lanes;
+} Fill;
+
+static double unit(uint32_t word)               // [0, 1), 24 bits: exact in f32
+{
+    return (word >> 8) * 0x1p-24;
+}
+
+static double below(uint32_t word, int low, int count)
+{
+    return low + (int)((uint64_t)word * count >> 32);
+}
+
+// Box and Muller's pair, its first value; the lane functions are the same on
+// every machine, libm's are not.
+static double normal(const Lanes *v, const uint32_t w[4])
+{
+    double u = (w[0] + 1.0) * 0x1p-32, angle = unit(w[1]) * 6.283185307179586;
+    double log_u, cosine;
+    v->op[LANE_OP_LOG][LANE_F64](&log_u, &u, NULL, NULL, 1);
+    v->op[LANE_OP_COS][LANE_F64](&cosine, &angle, NULL, NULL, 1);
+    return sqrt(-2 * log_u) * cosine;
+}
+
+static double integer_draw(DType t, uint32_t w)
+{
+    switch (dtype_info(t)->kind) {
+    case KIND_BOOL:
+        return below(w, 0, 2);
+    case KIND_UINT:
+        return below(w, 0, 3);
+    default:
+        return below(w, -2, 5);
+    }
+}
+
+static double draw(const Fill *f, const uint32_t w[4])
+{
+    DType t = f->t->dtype;
+    switch (f->kind) {
+    case SUPPLY_ZERO:
+        return 0;
+    case SUPPLY_ONE:
+        return 1;
+    case SUPPLY_INTEGER:
+        return integer_draw(t, w[0]);
+    case SUPPLY_NORMAL:
+        return normal(f->lanes, w) - 1;
+    case SUPPLY_RANDN:
+        return normal(f->lanes, w);
+    case SUPPLY_UNIFORM:
+        return dtype_is_float(t) ? 2 * unit(w[0]) - 1 : 1;
+    default:
+        break;
+    }
+    if (dtype_is_fp8(t))
+        return below(w[0], -128, 256);
+    return dtype_is_float(t) ? 2 * unit(w[0]) - 1 : integer_draw(t, w[0]);
+}
+
+static void fill_part(void *ctx, int worker, int64_t item)
+{
+    const Fill *f = ctx;
+    (void)worker;
+    double values[GRAIN];
+    int64_t first = item * GRAIN, n = tensor_count(f->t) - first;
+    n = n < GRAIN ? n : GRAIN;
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t e = (uint64_t)(first + i);
+        uint32_t w[4], counter[4] = {(uint32_t)e, (uint32_t)(e >> 32), 0, 0};
+        counter[2] = f->high;
+        philox4x32(counter, f->key, w);
+        values[i] = draw(f, w);
+    }
+    char *at = tensor_data(f->t);
+    size_t bytes = dtype_bytes(f->t->dtype, 1);
+    num_convert(f->t->dtype, at + first * bytes, DT_F64, values, n);
+}
+
+void supply_fill(Tensor *t, SupplyKind kind, uint64_t seed, uint32_t param)
+{
+    if (!tensor_is_contiguous(t))
+        BUG("supply_fill needs a contiguous tensor");
+    Fill f = {.t = t, .kind = kind, .key = {(uint32_t)seed, param},
+              .high = (uint32_t)(seed >> 32), .lanes = lanes_best()};
+    int64_t parts = (tensor_count(t) + GRAIN - 1) / GRAIN;
+    parallel_for(parts, 4, fill_part, &f);
+}
+
+const char *supply_words(SupplyKind kind, DType t)
+{
+    static const char *const words[] = {
+        [SUPPLY_ZERO] = "0", [SUPPLY_ONE] = "1", [SUPPLY_NORMAL] = "N(-1,1)",
+        [SUPPLY_RANDN] = "N(0,1)",
+    };
+    if (kind < SUPPLY_COUNT && words[kind])
+        return words[kind];
+    if (dtype_is_float(t) && kind != SUPPLY_INTEGER)
+        return dtype_is_fp8(t) && kind == SUPPLY_AUTO ? "-128..127"
+                                                      : "U(-1,1)";
+    if (kind == SUPPLY_UNIFORM)
+        return "1";
+    return dtype_info(t)->kind == KIND_BOOL ? "0..1"
+           : dtype_info(t)->kind == KIND_UINT ? "0..2" : "-2..2";
+}
