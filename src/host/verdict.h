@@ -1,0 +1,119 @@
+// verdict.h - is the kernel right? Three numbers per output, and why not.
+//
+// The usual rule (rtol, atol, 1 % mismatches) passes broken attention, so the
+// verdict rests on two norms instead: `algorithm`, the program computed in f64
+// against its reference in f64, which leaves no room for argument; and
+// `rounding`, the program as written against that same reference.
+#ifndef HOST_VERDICT_H
+#define HOST_VERDICT_H
+
+#include "host/host.h"
+
+enum { VERDICT_MAX_OUTPUTS = 16 };
+
+// Sums over the elements that two tensors are compared on.
+typedef struct {
+    int64_t compared;           // elements
+    double diff2, ref2;         // sums of squares, over finite pairs
+    int64_t nan_only;           // NaN here and not in the reference
+    int64_t inf_only;           // infinite here or there, not the same
+    int64_t over;               // beyond atol + rtol * |ref|
+    double worst;               // largest |difference|
+    int64_t worst_at;           // its flat index, -1: none
+} CompareSums;
+
+typedef struct {
+    double rtol, atol;
+    const uint8_t *written;     // elements to compare, or NULL: all
+} CompareRule;
+
+// Of equal shape; `got` of any dtype, `ref` f64 or integers, both contiguous.
+// [from, to) are flat indices. Deterministic and parallel.
+CompareSums compare_range(const Tensor *got, const Tensor *ref, int64_t from,
+                          int64_t to, const CompareRule *rule);
+double compare_rel(const CompareSums *s);       // ||d|| / ||ref||
+
+typedef enum { JUDGED_OK, JUDGED_BAD, JUDGED_NOT } Judged;
+
+// Where the mismatches are and what they look like.
+typedef struct {
+    int64_t count, total;
+    int64_t first[TENSOR_MAX_RANK], last[TENSOR_MAX_RANK];  // bounding box
+    int64_t first_flat;
+    double expected, found;     // at first_flat
+    int64_t block[3];           // that stored it; -1: none did
+    int64_t unwritten;          // elements that no store reached
+    int64_t nan_count;
+    char pattern[200];          // "" when there is no guess
+} Mismatch;
+
+typedef struct {
+    int param;
+    Text name;
+    DType dtype;
+    Tensor got, ref;            // contiguous; ref in f64
+    Judged algorithm, rounding;
+    double algorithm_rel, algorithm_limit;
+    double rounding_rel, rounding_limit;
+    int64_t bad_slice;          // outermost slice above the limit, or -1
+    CompareSums sums;           // as written
+    bool upstream_passes;
+    double upstream_percent;
+    double worst_got, worst_ref;
+    int64_t worst_index[TENSOR_MAX_RANK];
+    double worst_ulps;
+    int64_t written_once, written_never, written_more;      // elements
+    bool wrong;
+    Mismatch mismatch;          // when wrong
+    // --expect: the file against us and against the reference
+    bool has_expect;
+    double expect_got_rel, expect_ref_rel;
+} OutputVerdict;
+
+typedef struct {
+    const char *no_algorithm;   // why there is no f64 run, or NULL
+    int64_t sampled, blocks;    // that the f64 run computed, of how many
+    InterpResult run;           // as written
+    double reference_seconds;
+    int output_count;
+    OutputVerdict outputs[VERDICT_MAX_OUTPUTS];
+    bool has_reference;
+    bool failed;                // did not get as far as numbers
+    bool wrong;
+} Verdict;
+
+typedef struct {
+    int64_t sample_blocks;      // of the f64 run; 0: all
+    double norm_tol;            // 0: by dtype
+    double rtol, atol, ratio;
+    const InterpPrint *prints;
+    int print_count;
+    int64_t block[3];           // --block: this one alone; block[0] < 0: all
+    void (*progress)(void *ctx, int64_t done, int64_t total);
+    void *progress_ctx;
+} VerdictOptions;
+
+// One launch: a kernel with its tensors.
+typedef struct {
+    KernelObject *kernel;
+    KernelArg *args;            // one per parameter; outputs zeroed
+    bool *is_output;            // judged against the reference
+    Text *supply;               // words for the report, per parameter
+    Tensor *expects;            // per parameter; rank -1: none
+} LaunchCase;
+
+// `reference` is a callable or NONE. Its first parameters take the input
+// tensors in order, the rest their values from the kernel's arguments by name.
+// Everything is reported to the diag; `failed` then says to stop.
+Verdict verdict_run(Host *h, LaunchCase *c, Value reference,
+                    const VerdictOptions *options);
+void verdict_release(Verdict *v);
+double verdict_norm_tol(DType t);               // the limits of DESIGN 5
+
+// mismatch.c
+void mismatch_find(Host *h, LaunchCase *c, OutputVerdict *o,
+                   const uint8_t *writes);
+// The block whose stores reach element `flat` of parameter `param`.
+bool mismatch_block(LaunchCase *c, int param, int64_t flat, int64_t block[3]);
+void flat_to_index(const Tensor *t, int64_t flat, int64_t *index);
+#endif
