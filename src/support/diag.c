@@ -10,6 +10,7 @@
 #include "support/support.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/support_int.h"
 
@@ -205,24 +206,36 @@ static bool is_cut(const Excerpt *e)
     return e->from > 0 || e->to < e->line.len;
 }
 
-// The line as it is, less what would steer the terminal.
-static void put_source(TextBuf *b, const Excerpt *e)
+// A text less what would steer the terminal: control characters become '?',
+// except those of `keep`.
+static void put_visible(TextBuf *b, Text t, const char *keep)
 {
     int32_t point;
 
-    if (e->from > 0)
-        buf_puts(b, "...");
-    for (size_t i = e->from; i < e->to;) {
-        size_t n = (size_t)utf8_decode(e->line, i, &point);
+    for (size_t i = 0; i < t.len;) {
+        size_t n = (size_t)utf8_decode(t, i, &point);
+        bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
 
-        if (point == '\t')
-            buf_addc(b, is_cut(e) ? ' ' : '\t');
-        else if (point < 0x20 || (point >= 0x7f && point < 0xa0))
+        if (control && !(point > 0 && strchr(keep, point)))
             buf_addc(b, '?');
         else
-            buf_add(b, e->line.at + i, n);
+            buf_add(b, t.at + i, n);
         i += n;
     }
+}
+
+static void put_source(TextBuf *b, const Excerpt *e)
+{
+    Text shown = text_slice(e->line, e->from, e->to);
+    size_t start;
+
+    if (e->from > 0)
+        buf_puts(b, "...");
+    start = b->len;
+    put_visible(b, shown, "\t");
+    for (size_t i = start; is_cut(e) && i < b->len; i++)
+        if (b->at[i] == '\t')
+            b->at[i] = ' ';
     if (e->to < e->line.len)
         buf_puts(b, "...");
 }
@@ -296,7 +309,7 @@ static void print_entry(Diag *d, const DiagEntry *e, Text message)
 
     put_place(d, &b, e->at);
     put_colored(d, &b, level_color[e->level], level_word(e));
-    buf_text(&b, message);
+    put_visible(&b, message, "\t\n");
     if (e->level != DIAG_NOTE && e->id)
         buf_printf(&b, " [%s]", e->id);
     buf_addc(&b, '\n');

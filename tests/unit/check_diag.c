@@ -213,8 +213,8 @@ START_TEST(control_characters_do_not_reach_the_terminal)
 {
     Span at = mark("x = \"\033[31m\" + y", "y");
 
-    diag_error(diag, EXIT_PROGRAM, at, "id", "here");
-    expect("t.tile:1:15: error: here [id]\n"
+    diag_error(diag, EXIT_PROGRAM, at, "id", "not '%s'\nbut 'y'", "\033\x7f");
+    expect("t.tile:1:15: error: not '?\?'\nbut 'y' [id]\n"
            "    1 | x = \"?[31m\" + y\n"
            "      |               ^\n");
 }
