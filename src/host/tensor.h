@@ -39,6 +39,8 @@ bool tensor_new(TensorHeap *h, Tensor *out, DType t, int rank,
 Tensor tensor_retain(const Tensor *t);          // another view, same storage
 void tensor_release(Tensor *t);
 int64_t tensor_count(const Tensor *t);          // elements
+void tensor_row_major(Tensor *t);               // strides for its shape
+TensorHeap *tensor_heap(const Tensor *t);
 size_t tensor_bytes(const Tensor *t);           // of its storage
 bool tensor_is_contiguous(const Tensor *t);
 bool tensor_is_shared(const Tensor *t);         // storage has other views

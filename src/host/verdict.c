@@ -183,6 +183,7 @@ static bool f64_args(Host *h, LaunchCase *c, KernelArg *out)
     for (int i = 0; i < c->kernel->ir->param_count; i++) {
         const KernelArg *a = &c->args[i];
         out[i] = *a;
+        out[i].tensor.storage = NULL;
         if (a->is_scalar)
             continue;
         if (!c->is_output[i]) {

@@ -56,6 +56,9 @@ typedef struct {
 } LangError;
 bool lang_try(Lang *l, LangBody *body, void *ctx, LangError *error);
 Value lang_call(Lang *l, Value callee, const Args *args);
+// A Python literal (a number, text, True, [1, 2], ...) or, when `text` is none,
+// the text itself: what -D name=value means.
+Value lang_literal(Lang *l, Text text);
 // "name(a, b, ...)": finds an attribute of any value; false: none.
 bool lang_getattr(Lang *l, Value v, Text name, Value *out, Span at);
 // Results of lang_call and objects of lang_adopt stay alive until the host

@@ -1,0 +1,131 @@
+// arrays.c - tensors to and from .npy and .safetensors.
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/launch.h"
+
+// NumPy's and safetensors' words for our dtypes.
+static const struct {
+    const char *word, *other;
+    DType dtype;
+} words[] = {
+    {"|b1", "BOOL", DT_BOOL}, {"|i1", "I8", DT_I8}, {"<i2", "I16", DT_I16},
+    {"<i4", "I32", DT_I32}, {"<i8", "I64", DT_I64}, {"|u1", "U8", DT_U8},
+    {"<u2", "U16", DT_U16}, {"<u4", "U32", DT_U32}, {"<u8", "U64", DT_U64},
+    {"<f2", "F16", DT_F16}, {"<f4", "F32", DT_F32}, {"<f8", "F64", DT_F64},
+    {NULL, "BF16", DT_BF16}, {NULL, "F8_E4M3", DT_E4M3FN},
+    {NULL, "F8_E5M2", DT_E5M2}, {NULL, "F8_E4M3FNUZ", DT_E4M3FNUZ},
+    {NULL, "F8_E5M2FNUZ", DT_E5M2FNUZ},
+};
+
+bool array_dtype(Text name, DType *out)
+{
+    for (size_t i = 0; i < countof(words); i++)
+        if ((words[i].word && text_is(name, words[i].word))
+            || text_is(name, words[i].other)) {
+            *out = words[i].dtype;
+            return true;
+        }
+    return false;
+}
+
+static const char *word_of(DType t, bool npy)
+{
+    for (size_t i = 0; i < countof(words); i++)
+        if (words[i].dtype == t)
+            return npy ? words[i].word : words[i].other;
+    return NULL;
+}
+
+bool tensor_from_array(Host *h, const ArrayView *a, Tensor *out,
+                       const char **why)
+{
+    DType t;
+    if (!array_dtype(a->dtype, &t)) {
+        *why = text_cstr(h->options.arena,
+                         text_format(h->options.arena, "dtype %.*s is not known",
+                                     TEXT_ARG(a->dtype)));
+        return false;
+    }
+    if (a->rank > TENSOR_MAX_RANK) {
+        *why = "it has too many dimensions";
+        return false;
+    }
+    if (!tensor_new(&h->heap, out, t, a->rank, a->shape)) {
+        *why = "it does not fit into memory";
+        return false;
+    }
+    memcpy(tensor_data(out), a->data, a->bytes);
+    return true;
+}
+
+static void view_of(const Tensor *t, Text name, const char *dtype, ArrayView *v)
+{
+    *v = (ArrayView){.name = name, .dtype = text_of(dtype), .rank = t->rank};
+    for (int d = 0; d < t->rank; d++)
+        v->shape[d] = t->shape[d];
+    v->data = tensor_data(t);
+    v->bytes = dtype_bytes(t->dtype, tensor_count(t));
+}
+
+static int param_named(const LaunchCase *c, Text name)
+{
+    for (int i = 0; i < c->kernel->ir->param_count; i++)
+        if (text_eq(c->kernel->ir->params[i].name, name)
+            && !c->args[i].is_scalar)
+            return i;
+    return -1;
+}
+
+static bool refuse(Host *h, ExitCode code, Text name, Text file,
+                   const char *why)
+{
+    diag_error(h->options.diag, code, (Span){0}, "out-file",
+               "cannot write '%.*s' to '%.*s': %s", TEXT_ARG(name),
+               TEXT_ARG(file), why);
+    return false;
+}
+
+static bool save_group(Host *h, const LaunchCase *c, const NamedText *out,
+                       int count, int first)
+{
+    Text file = out[first].value;
+    bool safe = text_ends(file, ".safetensors");
+    ArrayView *views = xcalloc(count, sizeof *views);
+    const char *why = NULL, *path = text_cstr(h->options.arena, file);
+    int n = 0;
+    bool ok = true;
+    for (int i = first; ok && i < count; i++) {
+        if (!text_eq(out[i].value, file) || (i > first && !safe))
+            continue;
+        int p = param_named(c, out[i].name);
+        const Tensor *t = p < 0 ? NULL : &c->args[p].tensor;
+        const char *dtype = t ? word_of(t->dtype, !safe) : NULL;
+        if (p < 0)
+            ok = refuse(h, EXIT_USAGE, out[i].name, file,
+                        "the kernel has no such tensor");
+        else if (!dtype)
+            ok = refuse(h, EXIT_USAGE, out[i].name, file,
+                        ".npy has no word for its dtype; use .safetensors");
+        else
+            view_of(t, out[i].name, dtype, &views[n++]);
+    }
+    if (ok && !(safe ? safetensors_write(path, views, n, &why)
+                     : npy_write(path, views, &why)))
+        ok = refuse(h, EXIT_ENVIRONMENT, out[first].name, file, why);
+    free(views);
+    return ok;
+}
+
+bool launch_save(Host *h, const LaunchCase *c, const NamedText *out, int count)
+{
+    for (int i = 0; i < count; i++) {
+        bool seen = false;
+        for (int j = 0; j < i; j++)
+            seen = seen || (text_eq(out[j].value, out[i].value)
+                            && text_ends(out[i].value, ".safetensors"));
+        if (!seen && !save_group(h, c, out, count, i))
+            return false;
+    }
+    return true;
+}
