@@ -24,7 +24,8 @@ static const struct {
     const char *name, *unit, *doc;
     size_t offset;
 } fields[] = {
-#define DEVICE_FIELD(name, unit, doc) {#name, unit, doc, offsetof(Device, name)},
+#define DEVICE_FIELD(name, unit, doc)                                         \
+    {#name, unit, doc, offsetof(Device, name)},
 #include "device/device_field.def"
 };
 

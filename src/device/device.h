@@ -11,12 +11,16 @@
 // How sure a figure is. MEASURED: the rule reproduces hardware counters or
 // bits at hand; PUBLISHED: it reproduces figures that others published;
 // ESTIMATE: neither, and reports print the word.
-typedef enum { BASIS_NONE, BASIS_MEASURED, BASIS_PUBLISHED, BASIS_ESTIMATE } Basis;
+typedef enum {
+    BASIS_NONE, BASIS_MEASURED, BASIS_PUBLISHED, BASIS_ESTIMATE
+} Basis;
 const char *basis_name(Basis b);
 Basis basis_worse(Basis a, Basis b);
 
 typedef enum { VENDOR_NVIDIA, VENDOR_AMD } DeviceVendor;
-typedef enum { ARCH_SM80, ARCH_SM90, ARCH_GFX942, ARCH_GFX950, ARCH_COUNT } DeviceArch;
+typedef enum {
+    ARCH_SM80, ARCH_SM90, ARCH_GFX942, ARCH_GFX950, ARCH_COUNT
+} DeviceArch;
 typedef enum { FP8_NONE, FP8_FN, FP8_FNUZ } DeviceFp8;
 #define ARCH_BIT(arch) (1u << ARCH_##arch)
 
