@@ -47,13 +47,18 @@ IrVar *ir_var(IrKernel *k, IrVarKind kind, Text name, DType t, Span at)
         (k)->array[(k)->count++] = (x);                                       \
     } while (0)
 
+void add_symbol(IrKernel *k, IrVar *v)
+{
+    push(k, symbols, symbol_count, symbol_room, v);
+}
+
 IrVar *ir_symbol(IrKernel *k, Text name, DType t, Span at)
 {
     for (int i = 0; i < k->symbol_count; i++)
         if (text_eq(k->symbols[i]->name, name))
             return k->symbols[i];
     IrVar *v = ir_var(k, VAR_SYMBOL, name, t, at);
-    push(k, symbols, symbol_count, symbol_room, v);
+    add_symbol(k, v);
     return v;
 }
 

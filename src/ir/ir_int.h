@@ -15,6 +15,7 @@ void *ir_error(IrKernel *k, Span at, const char *id, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
 // build.c
+void add_symbol(IrKernel *k, IrVar *v);
 IrExpr *new_expr(IrKernel *k, IrExprKind kind, DType t, Span at, int count,
                  IrExpr *const *args);
 bool dtype_usable(IrKernel *k, DType t, Span at);
@@ -34,4 +35,10 @@ IrExpr *int_const(IrKernel *k, DType t, Wide v, Span at);   // fits or error
 // is, or NULL; *failed after an error was reported.
 IrExpr *fold_int_op(IrKernel *k, Op op, IrExpr *a, IrExpr *b, Span at,
                     bool *failed);
+
+// resolve.c
+bool is_one(const IrExpr *e);
+bool same_size(const IrExpr *a, const IrExpr *b);   // int32 and int64 alike
+IrExpr *region_extent(IrKernel *k, const IrRegion *r, int d);   // 1 for NULL
+void sizes_print(TextBuf *out, IrExpr *const *size, int n);     // "128x64"
 #endif

@@ -148,6 +148,13 @@ const OpInfo *op_info(const OpTable *t, Op op)
     return &t->info[op];
 }
 
+const char *op_surface(Op op)
+{
+    if ((unsigned)op >= OP_COUNT)
+        BUG("op %d", (int)op);
+    return rows[op].surface;
+}
+
 bool op_find(const OpTable *t, Text name, Op *out)
 {
     const OpInfo *info = map_get(&t->names, name);

@@ -61,6 +61,7 @@ typedef struct {
 typedef struct OpTable OpTable;
 const OpTable *op_table_create(Arena *a);
 const OpInfo *op_info(const OpTable *t, Op op);
+const char *op_surface(Op op);                  // "T.copy", without a table
 // By surface name without "T.": "copy". Aliases (T.cdiv, T.Serial) resolve to
 // the row they name. False when there is no such primitive.
 bool op_find(const OpTable *t, Text name, Op *out);
