@@ -49,6 +49,9 @@ typedef struct {
     // (a command that does not run kernels).
     bool (*asserted)(void *ctx, const Assertion *a);
     void *ctx;
+    // Calls of kernels run nothing and give zeros: for commands that only want
+    // to know which kernels a script makes.
+    bool record_only;
 } HostOptions;
 
 struct Host {
@@ -132,6 +135,8 @@ Value jit_new(Host *h, Value function);
 // out take their defaults, then the first autotune configuration's values. For
 // an eager function names that are no parameters are T.const sizes. Raises.
 KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at);
+// The configurations of @autotune, or NULL.
+List *jit_configs(Host *h, Value v);
 // A prim_func with output indices becomes a kernel.
 KernelObject *kernel_from_ir(Host *h, IrKernel *ir, Value out_idx, Span at);
 

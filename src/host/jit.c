@@ -55,17 +55,37 @@ KernelObject *kernel_from_ir(Host *h, IrKernel *ir, Value out_idx, Span at)
 
 // ---- arguments -----------------------------------------------------------------------
 
+typedef struct {
+    Value configs;
+    List *list;
+} ConfigsCall;
+
+// A list, or a function that returns one.
+static void configs_body(Lang *l, void *ctx)
+{
+    ConfigsCall *c = ctx;
+    Value v = c->configs;
+    if (v.kind == VAL_FUNCTION || v.kind == VAL_BUILTIN) {
+        Args none = {0};
+        v = lang_call(l, v, &none);
+    }
+    c->list = v.kind == VAL_LIST || v.kind == VAL_TUPLE ? v.list : NULL;
+}
+
+List *jit_configs(Host *h, Value v)
+{
+    JitObject *j = jit_of(v);
+    ConfigsCall c = {.configs = j ? j->configs : V_NONE};
+    if (!lang_try(h->lang, configs_body, &c, NULL))
+        return NULL;
+    return c.list;
+}
+
 static const Dict *first_config(JitObject *j)
 {
-    Value c = j->configs;
-    if (c.kind == VAL_FUNCTION || c.kind == VAL_BUILTIN) {
-        Args none = {0};
-        c = lang_call(j->host->lang, c, &none);
-    }
-    if ((c.kind == VAL_LIST || c.kind == VAL_TUPLE) && c.list->len
-        && c.list->at[0].kind == VAL_DICT)
-        return c.list->at[0].dict;
-    return NULL;
+    List *all = jit_configs(j->host, v_foreign(&j->foreign));
+    return all && all->len && all->at[0].kind == VAL_DICT ? all->at[0].dict
+                                                          : NULL;
 }
 
 static bool declared_tensor(const Function *fn, Text name)

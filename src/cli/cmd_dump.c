@@ -1,0 +1,81 @@
+// cmd_dump.c - prints what passes between two stages of the compiler.
+#include "cli/session.h"
+#include "lang/parse.h"
+
+typedef enum { DUMP_TOKENS, DUMP_AST, DUMP_IR, DUMP_CODE } DumpStage;
+
+static DumpStage wanted(const Cli *c)
+{
+    static const char *const names[] = {"tokens", "ast", "ir", "code"};
+    Text name = cli_text(c, OPT_STAGE, "ir");
+    for (size_t i = 0; i < countof(names); i++)
+        if (text_is(name, names[i]))
+            return (DumpStage)i;
+    cli_usage(c, "--stage '%.*s': expected tokens, ast, ir or code",
+              TEXT_ARG(name));
+}
+
+static void put(TextBuf *b)
+{
+    fwrite(b->at, 1, b->len, stdout);
+    buf_release(b);
+}
+
+static void dump_syntax(Session *s, DumpStage stage)
+{
+    Cli *c = s->cli;
+    TextBuf b = {0};
+    TokenList tokens = lex(c->arena, c->diag, c->sources, s->file);
+    if (stage == DUMP_TOKENS) {
+        tokens_print(&b, c->sources, tokens);
+    } else {
+        Ast *ast = parse(c->arena, c->diag, c->sources, tokens);
+        if (ast)
+            ast_print(&b, c->sources, ast);
+    }
+    put(&b);
+}
+
+static void dump_kernel(Session *s, KernelObject *k, DumpStage stage)
+{
+    TextBuf b = {0};
+    if (stage == DUMP_IR) {
+        ir_print(&b, s->cli->sources, k->ir);
+    } else {
+        Code *code = kernel_code(k, CODE_AS_WRITTEN);
+        if (code)
+            code_print(&b, s->cli->sources, code);
+    }
+    put(&b);
+}
+
+static void dump_kernels(Session *s, DumpStage stage)
+{
+    if (session_is_launch(s)) {
+        KernelObject *k = session_load(s)
+                              ? session_kernel(s, s->defines, s->define_count)
+                              : NULL;
+        if (k)
+            dump_kernel(s, k, stage);
+        return;
+    }
+    session_script(s);
+    for (int i = 0; i < s->host->kernels.len; i++)
+        dump_kernel(s, s->host->kernels.at[i], stage);
+}
+
+int cmd_dump(Cli *c)
+{
+    Session s;
+    DumpStage stage = wanted(c);
+    HostOptions options = {.out = stderr, .record_only = true};
+    if (!session_open(&s, c, &options))
+        return diag_exit(c->diag);
+    if (stage <= DUMP_AST)
+        dump_syntax(&s, stage);
+    else
+        dump_kernels(&s, stage);
+    ExitCode code = session_exit(&s);
+    session_close(&s);
+    return code;
+}

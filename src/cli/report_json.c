@@ -1,0 +1,201 @@
+// report_json.c - the result of `run` for machines; docs/json.schema has it.
+#include "cli/report.h"
+
+static void key_text(Json *j, Text key, Text value)
+{
+    json_key(j, key);
+    json_text(j, value);
+}
+
+static void key_int(Json *j, Text key, int64_t value)
+{
+    json_key(j, key);
+    json_int(j, value);
+}
+
+static void key_number(Json *j, Text key, double value)
+{
+    json_key(j, key);
+    json_number(j, value);
+}
+
+static void key_bool(Json *j, Text key, bool value)
+{
+    json_key(j, key);
+    json_bool(j, value);
+}
+
+static void ints(Json *j, Text key, const int64_t *at, int n)
+{
+    json_key(j, key);
+    json_begin_array(j);
+    for (int i = 0; i < n; i++)
+        json_int(j, at[i]);
+    json_end_array(j);
+}
+
+static void mismatch(Json *j, const OutputVerdict *o)
+{
+    const Mismatch *m = &o->mismatch;
+    int64_t index[TENSOR_MAX_RANK] = {0};
+    json_key(j, TEXT("mismatch"));
+    json_begin_object(j);
+    key_int(j, TEXT("count"), m->count);
+    key_int(j, TEXT("total"), m->total);
+    if (m->first_flat >= 0) {
+        flat_to_index(&o->got, m->first_flat, index);
+        ints(j, TEXT("first"), index, o->got.rank);
+        key_number(j, TEXT("expected"), m->expected);
+        key_number(j, TEXT("found"), m->found);
+    }
+    if (m->block[0] >= 0)
+        ints(j, TEXT("block"), m->block, 3);
+    if (m->count) {
+        ints(j, TEXT("from"), m->first, o->got.rank);
+        ints(j, TEXT("to"), m->last, o->got.rank);
+    }
+    key_int(j, TEXT("unwritten"), m->unwritten);
+    key_int(j, TEXT("nan"), m->nan_count);
+    json_key(j, TEXT("pattern"));
+    json_string(j, m->pattern);
+    json_end_object(j);
+}
+
+static void numbers(Json *j, const RunReport *r, const OutputVerdict *o)
+{
+    if (o->algorithm != JUDGED_NOT) {
+        json_key(j, TEXT("algorithm"));
+        json_begin_object(j);
+        key_number(j, TEXT("rel"), o->algorithm_rel);
+        key_number(j, TEXT("limit"), o->algorithm_limit);
+        key_bool(j, TEXT("ok"), o->algorithm == JUDGED_OK);
+        key_int(j, TEXT("blocks"), r->v->sampled);
+        json_end_object(j);
+    }
+    json_key(j, TEXT("rounding"));
+    json_begin_object(j);
+    key_number(j, TEXT("rel"), o->rounding_rel);
+    key_number(j, TEXT("limit"), o->rounding_limit);
+    key_bool(j, TEXT("ok"), o->rounding == JUDGED_OK);
+    json_end_object(j);
+    json_key(j, TEXT("upstream"));
+    json_begin_object(j);
+    key_number(j, TEXT("mismatch_percent"), o->upstream_percent);
+    key_bool(j, TEXT("ok"), o->upstream_passes);
+    json_end_object(j);
+    json_key(j, TEXT("worst"));
+    json_begin_object(j);
+    ints(j, TEXT("index"), o->worst_index, o->got.rank);
+    key_number(j, TEXT("found"), o->worst_got);
+    key_number(j, TEXT("expected"), o->worst_ref);
+    key_number(j, TEXT("ulps"), o->worst_ulps);
+    json_end_object(j);
+}
+
+static void output(Json *j, const RunReport *r, const OutputVerdict *o)
+{
+    json_begin_object(j);
+    key_text(j, TEXT("name"), o->name);
+    json_key(j, TEXT("dtype"));
+    json_string(j, dtype_info(o->dtype)->name);
+    ints(j, TEXT("shape"), o->got.shape, o->got.rank);
+    key_bool(j, TEXT("ok"), !o->wrong);
+    if (r->v->has_reference)
+        numbers(j, r, o);
+    if (o->has_expect) {
+        key_number(j, TEXT("expect_rel"), o->expect_got_rel);
+        if (o->ref.storage)
+            key_number(j, TEXT("expect_reference_rel"), o->expect_ref_rel);
+    }
+    if (o->wrong && o->ref.storage)
+        mismatch(j, o);
+    json_end_object(j);
+}
+
+static void place(Json *j, const Cli *c, Span at)
+{
+    const Source *s = sources_get(c->sources, at.file);
+    if (!s)
+        return;
+    Place p = sources_place(c->sources, at.file, at.begin);
+    json_key(j, TEXT("file"));
+    json_string(j, s->path);
+    key_int(j, TEXT("line"), p.line);
+    key_int(j, TEXT("column"), p.column);
+}
+
+static void findings(Json *j, const RunReport *r)
+{
+    const InterpResult *run = &r->v->run;
+    json_key(j, TEXT("findings"));
+    json_begin_array(j);
+    for (int i = 0; i < run->finding_count; i++) {
+        json_begin_object(j);
+        json_key(j, TEXT("id"));
+        json_string(j, run->findings[i].id);
+        place(j, r->cli, run->findings[i].at);
+        json_key(j, TEXT("message"));
+        json_string(j, run->findings[i].message);
+        key_int(j, TEXT("count"), run->findings[i].count);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void arguments(Json *j, const RunReport *r)
+{
+    const IrConfig *c = &r->c->kernel->ir->config;
+    json_key(j, TEXT("arguments"));
+    json_begin_object(j);
+    for (int i = 0; i < c->argument_count; i++)
+        key_text(j, c->argument_names[i], c->argument_values[i]);
+    json_end_object(j);
+}
+
+void report_json(Json *j, const RunReport *r)
+{
+    const InterpResult *run = &r->v->run;
+    json_begin_object(j);
+    key_text(j, TEXT("kernel"), r->c->kernel->ir->name);
+    place(j, r->cli, r->c->kernel->ir->at);
+    arguments(j, r);
+    key_int(j, TEXT("exit"), r->exit);
+    json_key(j, TEXT("seed"));
+    json_uint(j, r->host->options.seed);
+    key_bool(j, TEXT("compared"), r->v->has_reference);
+    json_key(j, TEXT("outputs"));
+    json_begin_array(j);
+    for (int i = 0; !run->cancelled && i < r->v->output_count; i++)
+        output(j, r, &r->v->outputs[i]);
+    json_end_array(j);
+    findings(j, r);
+    key_int(j, TEXT("blocks"), run->blocks_total);
+    key_int(j, TEXT("blocks_done"), run->blocks_done);
+    key_int(j, TEXT("blocks_idle"), run->idle_blocks);
+    key_number(j, TEXT("flops"), run->flops);
+    key_number(j, TEXT("seconds"), run->seconds);
+    key_number(j, TEXT("reference_seconds"), r->v->reference_seconds);
+    key_int(j, TEXT("peak_bytes"), r->host->heap.peak);
+    json_end_object(j);
+}
+
+void report_diagnostics(Json *j, const Cli *c)
+{
+    static const char *const levels[] = {"note", "warning", "error"};
+    const DiagEntry *at;
+    int n = diag_entries(c->diag, &at);
+    json_key(j, TEXT("diagnostics"));
+    json_begin_array(j);
+    for (int i = 0; i < n; i++) {
+        json_begin_object(j);
+        json_key(j, TEXT("level"));
+        json_string(j, levels[at[i].level]);
+        json_key(j, TEXT("id"));
+        json_string(j, at[i].id ? at[i].id : "");
+        key_text(j, TEXT("message"), at[i].message);
+        place(j, c, at[i].at);
+        key_int(j, TEXT("count"), at[i].count);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
