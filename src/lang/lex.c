@@ -76,23 +76,29 @@ static void comment(Lexer *l)
         l->at++;
 }
 
+void lex_dangling(Lexer *l, uint32_t begin)
+{
+    lex_error(l, lex_span(l, begin, begin + 1), "syntax-continuation",
+              "the text ends after the line continuation '\\'");
+    lex_push(l, TOK_ERROR, begin, begin + 1);
+}
+
 static void continuation(Lexer *l)
 {
     uint32_t begin = l->at++;
 
-    if (l->at == l->len) {
-        lex_error(l, lex_span(l, begin, l->at), "syntax-continuation",
-                  "the text ends after a line continuation '\\'");
-        lex_push(l, TOK_ERROR, begin, l->at);
-    } else if (lex_at_newline(l)) {
+    if (lex_at_newline(l)) {
         lex_skip_newline(l);
-    } else {
+    } else if (l->at < l->len) {
         lex_error(l, lex_span(l, begin, l->at + 1), "syntax-continuation",
                   "expected the end of the line after the line continuation "
                   "'\\'");
         comment(l);
         lex_push(l, TOK_ERROR, begin, l->at);
+        return;
     }
+    if (l->at == l->len)
+        lex_dangling(l, begin);
 }
 
 static bool row_fits(const Lexer *l, const TokenInfo *row)

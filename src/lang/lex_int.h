@@ -67,6 +67,8 @@ bool lex_error(Lexer *l, Span at, const char *id, const char *format, ...)
 void lex_open(Lexer *l, OpenKind kind, char close, Span at);
 bool lex_at_newline(const Lexer *l);
 void lex_skip_newline(Lexer *l);                // "\n", "\r\n" or "\r"
+// Reports a backslash at `begin` that continues on no line.
+void lex_dangling(Lexer *l, uint32_t begin);
 
 // lex_layout.c
 // At the start of a line outside brackets: INDENT and DEDENT, or nothing for

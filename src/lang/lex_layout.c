@@ -97,6 +97,17 @@ static void indent(Lexer *l, Indent now, Span at)
         tab_error(l, at);
 }
 
+// The text ends in what measure() has skipped.
+static void dangling_blanks(Lexer *l, uint32_t begin)
+{
+    uint32_t at = l->len;
+
+    while (at > begin && is_newline(l, at - 1))
+        at--;
+    if (at < l->len && at > begin && l->text[at - 1] == '\\')
+        lex_dangling(l, at - 1);
+}
+
 void lex_line_start(Lexer *l)
 {
     uint32_t begin = l->at;
@@ -106,8 +117,10 @@ void lex_line_start(Lexer *l)
     if (lex_peek(l, 0) == '#')
         while (l->at < l->len && !lex_at_newline(l))
             l->at++;
-    if (l->at == l->len)
+    if (l->at == l->len) {
+        dangling_blanks(l, begin);
         return;
+    }
     if (lex_at_newline(l)) {
         lex_skip_newline(l);
         return;
@@ -162,18 +175,24 @@ bool lex_begins_statement(const Lexer *l)
            begins_outer_line(l, last, &line);
 }
 
-// The first token behind `from` that begins a line of its own, outside of
-// f-strings, which may have lines that look like one.
-static int resume_token(const Lexer *l, int from, uint32_t *line)
+// The first token behind the outermost open bracket that begins a line of its
+// own, outside of closed f-strings, which may have lines that look like one.
+static int resume_token(const Lexer *l, uint32_t *line)
 {
-    int strings = 0;
+    int strings = 0, next_open = 0;
 
-    for (int i = from; i < l->out.len; i++) {
+    for (int i = l->open.at[0].token; i < l->out.len; i++) {
         TokenKind k = l->out.at[i].kind;
+        bool open = false;
 
-        if (!strings && begins_outer_line(l, i, line))
+        if (!strings && i > l->open.at[0].token &&
+            begins_outer_line(l, i, line))
             return i;
-        strings += (k == TOK_FSTRING_BEGIN) - (k == TOK_FSTRING_END);
+        for (; next_open < l->open.len && l->open.at[next_open].token == i;
+             next_open++)
+            open = true;
+        strings += k == TOK_FSTRING_BEGIN && !open;
+        strings -= k == TOK_FSTRING_END;
     }
     return -1;
 }
@@ -191,14 +210,27 @@ static void report_unclosed(Lexer *l, const Open *o)
               o->triple ? 3 : 1, (char[]){o->close, o->close, o->close});
 }
 
+// The bracket to blame: the innermost of those that are opened before token
+// `resume`, where the next statement seems to begin.
+static const Open *culprit(const Lexer *l, int resume)
+{
+    int i = l->open.len - 1;
+
+    while (i > 0 && resume >= 0 && l->open.at[i].token >= resume)
+        i--;
+    if (l->open.at[i].kind == OPEN_SPEC)
+        i--;
+    return &l->open.at[i];
+}
+
 void lex_unclosed(Lexer *l)
 {
-    const Open *o = &l->open.at[l->open.len - 1];
     uint32_t line = l->len;
-    int i = o->kind == OPEN_FSTRING ? -1
-                                    : resume_token(l, o->token + 1, &line);
+    int i = l->open.at[l->open.len - 1].kind == OPEN_FSTRING
+                ? -1
+                : resume_token(l, &line);
 
-    report_unclosed(l, o->kind == OPEN_SPEC ? o - 1 : o);
+    report_unclosed(l, culprit(l, i));
     l->open.len = 0;
     if (i >= 0)
         l->out.len = i;

@@ -137,38 +137,58 @@ void lex_name(Lexer *l)
 
 // What to write instead of a character that is often pasted or brought along
 // from other languages.
-static const char *advice(int32_t point)
+typedef struct {
+    int32_t first, last;
+    bool blank;                 // a message cannot show it
+    const char *text;
+} Advice;
+
+static const Advice advices[] = {
+    {'!', '!', false, "did you mean 'not'?"},
+    {'?', '?', false, "a choice is written 'a if condition else b'"},
+    {'`', '`', false, "strings are quoted with ' or \""},
+    {0x00, 0x20, true, NULL},
+    {0x7f, 0x9f, true, NULL},
+    {0x00a0, 0x00a0, true, "it looks like a blank; write one"},
+    {0x00d7, 0x00d7, false, "multiplication is written *"},
+    {0x2000, 0x200a, true, "it looks like a blank; write one"},
+    {0x200b, 0x200f, true, "it cannot be seen; delete it"},
+    {0x2010, 0x2014, false, "a dash; minus is written -"},
+    {0x2018, 0x201b, false, "a typographic quote; write '"},
+    {0x201c, 0x201f, false, "a typographic quote; write \""},
+    {0x202f, 0x202f, true, "it looks like a blank; write one"},
+    {0x2060, 0x2060, true, "it cannot be seen; delete it"},
+    {0x2212, 0x2212, false, "a dash; minus is written -"},
+    {0x2260, 0x2260, false, "write !="},
+    {0x2264, 0x2264, false, "write <="},
+    {0x2265, 0x2265, false, "write >="},
+    {0x3000, 0x3000, true, "it looks like a blank; write one"},
+    {0xfeff, 0xfeff, true, "it cannot be seen; delete it"},
+};
+
+static Advice advice(int32_t point)
 {
-    switch (point) {
-    case 0x2018: case 0x2019: case 0x201a: case 0x201b: case 0x2032:
-        return "a typographic quote; write '";
-    case 0x201c: case 0x201d: case 0x201e: case 0x201f: case 0x2033:
-        return "a typographic quote; write \"";
-    case 0x2010: case 0x2011: case 0x2012: case 0x2013: case 0x2014:
-    case 0x2212:
-        return "a dash; minus is written -";
-    case 0x00a0: case 0x2002: case 0x2003: case 0x2009: case 0x202f:
-    case 0x3000:
-        return "it looks like a blank; write one";
-    case 0x200b: case 0x200c: case 0x200d: case 0x2060: case 0xfeff:
-        return "it cannot be seen; delete it";
-    case 0x00d7:
-        return "multiplication is written *";
-    case 0x2264:
-        return "write <=";
-    case 0x2265:
-        return "write >=";
-    case 0x2260:
-        return "write !=";
-    case '!':
-        return "'not' is meant?";
-    case '?':
-        return "a choice is written 'a if condition else b'";
-    case '`':
-        return "strings are quoted with ' or \"";
-    default:
-        return NULL;
-    }
+    for (size_t i = 0; i < countof(advices); i++)
+        if (point >= advices[i].first && point <= advices[i].last)
+            return advices[i];
+    return (Advice){0};
+}
+
+static bool report_character(Lexer *l, Span at, int32_t point, bool blank)
+{
+    TextBuf b = {0};
+    bool printed;
+
+    if (blank)
+        buf_printf(&b, "the character U+%04X", (unsigned)point);
+    else
+        buf_printf(&b, "'%.*s'", (int)(at.end - at.begin), l->text + at.begin);
+    if (!blank && point >= 0x80)
+        buf_printf(&b, " (U+%04X)", (unsigned)point);
+    printed = lex_error(l, at, "syntax-character", "%.*s has no meaning here",
+                        TEXT_ARG(buf_view(&b)));
+    buf_release(&b);
+    return printed;
 }
 
 void lex_bad_character(Lexer *l)
@@ -177,19 +197,13 @@ void lex_bad_character(Lexer *l)
     uint32_t begin = l->at;
     int n = utf8_decode((Text){l->text, l->len}, begin, &point);
     Span at = lex_span(l, begin, begin + (uint32_t)n);
-    bool seen, shown = point > 0x20 && point != 0x7f;
+    Advice a = advice(point);
 
     l->at += (uint32_t)n;
     if (point < 0)              // lex_check_encoding has reported it
-        seen = (l->line_bad = true, false);
-    else if (shown)
-        seen = lex_error(l, at, "syntax-character", "'%.*s' (U+%04X) has no "
-                         "meaning here", n, l->text + begin, (unsigned)point);
-    else
-        seen = lex_error(l, at, "syntax-character", "the character U+%04X has "
-                         "no meaning here", (unsigned)point);
-    if (seen && advice(point))
-        diag_note(l->diag, at, "%s", advice(point));
+        l->line_bad = true;
+    else if (report_character(l, at, point, a.blank) && a.text)
+        diag_note(l->diag, at, "%s", a.text);
     lex_push(l, TOK_ERROR, begin, l->at);
 }
 

@@ -134,35 +134,50 @@ void parse_fail(Parser *p, Span at, const char *id, const char *format, ...)
     panic(p);
 }
 
-static bool adjacent(const Token *a, TokenKind first, TokenKind second)
+// Do `first` and `second` stand at `t`, with nothing between them?
+static bool pair_at(const Token *t, TokenKind first, TokenKind second)
 {
-    return a->kind == first && a[1].kind == second &&
-           a->at.end == a[1].at.begin;
+    return t->kind == first && t[1].kind == second &&
+           t->at.end == t[1].at.begin;
+}
+
+static bool ends_operand(const Token *t)
+{
+    switch (t->kind) {
+    case TOK_RPAREN: case TOK_RBRACKET: case TOK_RBRACE: case TOK_FSTRING_END:
+    case TOK_NONE: case TOK_TRUE: case TOK_FALSE:
+        return true;
+    default:
+        return token_info[t->kind].class == TOKEN_VALUE;
+    }
 }
 
 // What people write who come from another language.
 static const char *advice(const Parser *p)
 {
-    const Token *t = p->at, *before = t > p->first ? t - 1 : t;
+    static const struct {
+        int at;                 // place of the pair, seen from the cursor
+        TokenKind first, second;
+        const char *text;
+    } pairs[] = {
+        {-1, TOK_AMPER, TOK_AMPER, "a logical and is written 'and'"},
+        {-1, TOK_PIPE, TOK_PIPE, "a logical or is written 'or'"},
+        {-1, TOK_LESS, TOK_GREATER, "'not equal' is written '!='"},
+        {-1, TOK_EQUAL_EQUAL, TOK_EQUAL, "'equal' is written '=='"},
+        {-1, TOK_EQUAL, TOK_GREATER, "'greater or equal' is written '>='"},
+        {-2, TOK_PLUS, TOK_PLUS, "there is no '++'; write '+= 1'"},
+        {-2, TOK_MINUS, TOK_MINUS, "there is no '--'; write '-= 1'"},
+    };
+    const Token *t = p->at;
 
     if (t->kind == TOK_WALRUS)
         return "an assignment inside an expression needs parentheses of its "
                "own here";
-    if (adjacent(before, TOK_AMPER, TOK_AMPER))
-        return "a logical and is written 'and'";
-    if (adjacent(before, TOK_PIPE, TOK_PIPE))
-        return "a logical or is written 'or'";
-    if (adjacent(before, TOK_LESS, TOK_GREATER))
-        return "'not equal' is written '!='";
-    if (adjacent(before, TOK_PLUS, TOK_PLUS))
-        return "there is no '++'; write '+= 1'";
-    if (adjacent(before, TOK_MINUS, TOK_MINUS))
-        return "there is no '--'; write '-= 1'";
-    if (adjacent(before, TOK_EQUAL_EQUAL, TOK_EQUAL))
-        return "'equal' is written '=='";
-    if (adjacent(before, TOK_EQUAL, TOK_GREATER))
-        return "'greater or equal' is written '>='";
-    if (t->kind == TOK_EQUAL)
+    for (size_t i = 0; i < countof(pairs); i++)
+        if (t - p->first >= -pairs[i].at &&
+            pair_at(t + pairs[i].at, pairs[i].first, pairs[i].second))
+            return pairs[i].text;
+    if (t->kind == TOK_EQUAL && t > p->first && ends_operand(t - 1))
         return "'=' assigns and makes a statement; a comparison is written "
                "'=='";
     return NULL;
@@ -233,8 +248,11 @@ bool parse_enter(Parser *p)
         p->depth++;
         return true;
     }
-    parse_fail(p, p->at->at, "syntax-nesting", "the program is nested more "
-               "than %d levels deep here", PARSE_MAX_DEPTH);
+    if (!p->too_deep)
+        parse_report(p, p->at->at, "syntax-nesting", "the program is nested "
+                     "more than %d levels deep here", PARSE_MAX_DEPTH);
+    p->too_deep = true;
+    panic(p);
     return false;
 }
 

@@ -15,10 +15,7 @@ static Ast *comp_clause(Parser *p)
 
     n->is_async = parse_accept(p, TOK_ASYNC) != NULL;
     parse_accept(p, TOK_FOR);
-    n->a = parse_targets(p);
-    parse_check_target(p, n->a, TARGET_FOR);
-    if (!parse_accept(p, TOK_IN))
-        parse_expected(p, "'in' after the target of 'for'", NULL);
+    n->a = parse_for_target(p);
     n->b = parse_disjunction(p);
     while (parse_accept(p, TOK_IF))
         parse_push(p, parse_disjunction(p));
@@ -97,12 +94,11 @@ static void bad_keyword(Parser *p, const Ast *n)
     parse_expr(p);
 }
 
-static Ast *generator_argument(Parser *p, Ast *element)
+static Ast *generator_argument(Parser *p, Ast *element, const Token *begin)
 {
-    Ast *n = parse_node(p, AST_GENERATOR, p->at);
+    Ast *n = parse_node(p, AST_GENERATOR, begin);
 
     n->a = element;
-    n->at = element->at;
     n->x = parse_comp_clauses(p);
     return parse_finish(p, n);
 }
@@ -110,12 +106,13 @@ static Ast *generator_argument(Parser *p, Ast *element)
 // named_expression [comprehension]
 static Ast *positional(Parser *p, Arguments *args)
 {
+    const Token *begin = p->at;
     Ast *n = parse_named(p);
 
     if (parse_at(p, TOK_EQUAL))
         bad_keyword(p, n);
     if (parse_at_comp(p))
-        args->generator = n = generator_argument(p, n);
+        args->generator = n = generator_argument(p, n, begin);
     if (args->mapping)
         parse_report(p, n->at, "syntax-argument", "a positional argument "
                      "cannot follow a '**' argument");
@@ -208,6 +205,7 @@ static Ast *slice(Parser *p)
 // slices = slice !',' | slice (',' slice)* [',']
 static Ast *slices(Parser *p)
 {
+    const Token *begin = p->at;
     int base = p->stack.len;
     Ast *first = slice(p), *n;
 
@@ -216,20 +214,19 @@ static Ast *slices(Parser *p)
     parse_push(p, first);
     while (parse_accept(p, TOK_COMMA) && !parse_at(p, TOK_RBRACKET))
         parse_push(p, slice(p));
-    n = parse_node(p, AST_TUPLE, p->at);
-    n->at = n->name_at = first->at;
+    n = parse_node(p, AST_TUPLE, begin);
     n->x = parse_pop(p, base);
     return parse_finish(p, n);
 }
 
 // subscript = '[' slices ']'
-Ast *parse_subscript(Parser *p, Ast *value)
+Ast *parse_subscript(Parser *p, Ast *value, const Token *begin)
 {
     const Token *open = p->at++;
     Ast *n = parse_node(p, AST_SUBSCRIPT, open);
 
     n->a = value;
-    n->at = value->at;
+    n->at = begin->at;
     if (parse_at(p, TOK_RBRACKET))
         parse_expected(p, "an index", open);
     n->b = slices(p);

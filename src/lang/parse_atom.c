@@ -232,7 +232,8 @@ static Ast *brace(Parser *p)
     first = parse_star_named(p);
     if (!parse_at(p, TOK_COLON))
         return set(p, first, open);
-    if (first->kind == AST_STARRED || first->kind == AST_NAMEDEXPR)
+    if (first->kind == AST_STARRED ||
+        (first->kind == AST_NAMEDEXPR && !first->grouped))
         parse_report(p, first->at, "syntax-expected", "expected a dictionary "
                      "key before ':', found %s", parse_describe(first));
     return dict(p, first, open);

@@ -18,7 +18,10 @@ static void skip_block(Parser *p)
 // statements DEDENT, at an INDENT
 static void indented(Parser *p)
 {
+    const Token *begin = p->at;
+
     if (!parse_enter(p)) {
+        p->at = begin;
         skip_block(p);
         return;
     }
@@ -146,10 +149,7 @@ static Ast *for_statement(Parser *p, const Token *begin)
     Ast *n = parse_node(p, AST_FOR, begin);
 
     n->is_async = begin != word;
-    n->a = parse_targets(p);
-    parse_check_target(p, n->a, TARGET_FOR);
-    if (!parse_accept(p, TOK_IN))
-        parse_expected(p, "'in' after the target of 'for'", NULL);
+    n->a = parse_for_target(p);
     n->b = parse_star_exprs(p);
     parse_check_unstarred(p, n->b);
     n->x = block(p, word);
@@ -504,6 +504,7 @@ static void statement(Parser *p)
     Ast *n;
 
     p->panic = p->failed = false;
+    p->too_deep &= p->depth > 0;
     p->statement = p->at;
     if (parse_at(p, TOK_INDENT)) {
         unexpected_indent(p, failed);

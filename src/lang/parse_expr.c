@@ -1,15 +1,14 @@
 // parse_expr.c - operators, by precedence from the weakest to the strongest.
 #include "lang/parse_int.h"
 
-static Ast *binary_node(Parser *p, AstKind kind, Ast *left, const Token *op,
-                        AstOp what, Ast *right)
+// A node whose first part has been read: it begins there, `name_at` is its
+// operator.
+static Ast *behind(Parser *p, AstKind kind, const Token *begin,
+                   const Token *op)
 {
     Ast *n = parse_node(p, kind, op);
 
-    n->at = span_join(left->at, right->at);
-    n->op = what;
-    n->a = left;
-    n->b = right;
+    n->at = begin->at;
     return n;
 }
 
@@ -27,13 +26,12 @@ bool parse_at_expr(const Parser *p)
 }
 
 // attribute = '.' NAME
-static Ast *attribute(Parser *p, Ast *value)
+static Ast *attribute(Parser *p, Ast *value, const Token *begin)
 {
-    Ast *n = parse_node(p, AST_ATTRIBUTE, p->at++);
+    Ast *n = behind(p, AST_ATTRIBUTE, begin, p->at++);
     const Token *name = parse_expect_name(p, "an attribute name after '.'");
 
     n->a = value;
-    n->at = value->at;
     if (name) {
         n->text = name->value;
         n->name_at = name->at;
@@ -42,13 +40,12 @@ static Ast *attribute(Parser *p, Ast *value)
 }
 
 // call = '(' [arguments] ')'
-static Ast *call(Parser *p, Ast *function)
+static Ast *call(Parser *p, Ast *function, const Token *begin)
 {
     const Token *open = p->at++;
-    Ast *n = parse_node(p, AST_CALL, open);
+    Ast *n = behind(p, AST_CALL, begin, open);
 
     n->a = function;
-    n->at = function->at;
     parse_arguments(p, n, open);
     return parse_finish(p, n);
 }
@@ -56,15 +53,16 @@ static Ast *call(Parser *p, Ast *function)
 // primary = atom ('.' NAME | '(' [arguments] ')' | '[' slices ']')*
 static Ast *primary(Parser *p)
 {
+    const Token *begin = p->at;
     Ast *n = parse_atom(p);
 
     for (;;) {
         if (parse_at(p, TOK_DOT))
-            n = attribute(p, n);
+            n = attribute(p, n, begin);
         else if (parse_at(p, TOK_LPAREN))
-            n = call(p, n);
+            n = call(p, n, begin);
         else if (parse_at(p, TOK_LBRACKET))
-            n = parse_subscript(p, n);
+            n = parse_subscript(p, n, begin);
         else
             return n;
     }
@@ -88,17 +86,18 @@ static Ast *factor(Parser *p);
 // power = await_primary ['**' factor]
 static Ast *power(Parser *p)
 {
-    Ast *left = await_primary(p);
-    const Token *op = parse_accept(p, TOK_POWER);
-    Ast *right;
+    const Token *begin = p->at, *op;
+    Ast *left = await_primary(p), *n;
 
-    if (!op)
+    op = parse_accept(p, TOK_POWER);
+    if (!op || !parse_enter(p))
         return left;
-    if (!parse_enter(p))
-        return left;
-    right = factor(p);
+    n = behind(p, AST_BINARY, begin, op);
+    n->op = AST_OP_POW;
+    n->a = left;
+    n->b = factor(p);
     parse_leave(p);
-    return binary_node(p, AST_BINARY, left, op, AST_OP_POW, right);
+    return parse_finish(p, n);
 }
 
 static AstOp sign(TokenKind k)
@@ -133,17 +132,20 @@ static Ast *factor(Parser *p)
 // binary(n) = binary(n + 1) (operator of precedence n  binary(n + 1))*
 static Ast *binary(Parser *p, int least)
 {
+    const Token *begin = p->at;
     Ast *left = factor(p);
 
     for (;;) {
         const TokenInfo *t = &token_info[p->at->kind];
-        const Token *op = p->at;
+        Ast *n;
 
         if (!t->prec || t->prec < least)
             return left;
-        p->at++;
-        left = binary_node(p, AST_BINARY, left, op, t->op,
-                           binary(p, t->prec + 1));
+        n = behind(p, AST_BINARY, begin, p->at++);
+        n->op = t->op;
+        n->a = left;
+        n->b = binary(p, t->prec + 1);
+        left = parse_finish(p, n);
     }
 }
 
@@ -172,26 +174,27 @@ static AstOp comparison_operator(Parser *p)
 // comparison = bitwise_or (('==' | '!=' | '<' | ... | 'not' 'in') bitwise_or)*
 static Ast *comparison(Parser *p)
 {
+    const Token *begin = p->at, *first;
     Ast *left = parse_or_expr(p), *n;
     struct {
         AstOp *at;
         int len, room;
     } ops = {0};
     int base = p->stack.len;
-    const Token *begin = p->at;
-    AstOp op = comparison_operator(p);
+    AstOp op;
 
+    first = p->at;
+    op = comparison_operator(p);
     if (!op)
         return left;
     for (; op; op = comparison_operator(p)) {
         vec_push(p->arena, &ops, op);
         parse_push(p, parse_or_expr(p));
     }
-    n = parse_node(p, AST_COMPARE, begin);
+    n = behind(p, AST_COMPARE, begin, first);
     n->a = left;
     n->ops = ops.at;
     n->x = parse_pop(p, base);
-    n->at = left->at;
     return parse_finish(p, n);
 }
 
@@ -206,18 +209,18 @@ static Ast *inversion(Parser *p)
 // operand (word operand)*, one flat node for all
 static Ast *bool_chain(Parser *p, TokenKind word, Ast *operand(Parser *p))
 {
+    const Token *begin = p->at, *op;
     int base = p->stack.len;
     Ast *first = operand(p), *n;
-    const Token *op = p->at;
 
+    op = p->at;
     if (!parse_at(p, word))
         return first;
     parse_push(p, first);
     while (parse_accept(p, word))
         parse_push(p, operand(p));
-    n = parse_node(p, AST_BOOLOP, op);
+    n = behind(p, AST_BOOLOP, begin, op);
     n->op = token_info[word].op;
-    n->at = first->at;
     n->x = parse_pop(p, base);
     return parse_finish(p, n);
 }
@@ -235,13 +238,11 @@ Ast *parse_disjunction(Parser *p)
 }
 
 // ['if' disjunction 'else' expression], behind `body`
-static Ast *conditional(Parser *p, Ast *body)
+static Ast *conditional(Parser *p, Ast *body, const Token *begin)
 {
-    const Token *word = p->at++;
-    Ast *n = parse_node(p, AST_IFEXP, word);
+    Ast *n = behind(p, AST_IFEXP, begin, p->at++);
 
     n->b = body;
-    n->at = body->at;
     n->a = parse_disjunction(p);
     if (!parse_accept(p, TOK_ELSE)) {
         parse_expected(p, "'else' to complete 'a if condition else b'", NULL);
@@ -255,6 +256,7 @@ static Ast *conditional(Parser *p, Ast *body)
 // expression = disjunction ['if' disjunction 'else' expression] | lambda
 Ast *parse_expr(Parser *p)
 {
+    const Token *begin = p->at;
     Ast *n;
 
     if (!parse_enter(p))
@@ -264,7 +266,7 @@ Ast *parse_expr(Parser *p)
     } else {
         n = parse_disjunction(p);
         if (parse_at(p, TOK_IF))
-            n = conditional(p, n);
+            n = conditional(p, n, begin);
     }
     parse_leave(p);
     return n;
@@ -273,15 +275,16 @@ Ast *parse_expr(Parser *p)
 // named_expression = NAME ':=' expression | expression
 Ast *parse_named(Parser *p)
 {
-    Ast *target = parse_expr(p);
-    const Token *op = p->at;
+    const Token *begin = p->at;
+    Ast *target = parse_expr(p), *n;
 
     if (!parse_at(p, TOK_WALRUS))
         return target;
-    p->at++;
     parse_check_target(p, target, TARGET_NAMED);
-    return binary_node(p, AST_NAMEDEXPR, target, op, AST_OP_NONE,
-                       parse_expr(p));
+    n = behind(p, AST_NAMEDEXPR, begin, p->at++);
+    n->a = target;
+    n->b = parse_expr(p);
+    return parse_finish(p, n);
 }
 
 static Ast *starred(Parser *p)
@@ -313,6 +316,7 @@ static Ast *target(Parser *p)
 // element (',' element)* [',']: a TUPLE if there is a comma
 static Ast *tuple_of(Parser *p, Ast *element(Parser *p))
 {
+    const Token *begin = p->at;
     int base = p->stack.len;
     Ast *first = element(p), *n;
 
@@ -322,8 +326,7 @@ static Ast *tuple_of(Parser *p, Ast *element(Parser *p))
     while (parse_accept(p, TOK_COMMA) &&
            (parse_at_expr(p) || parse_at(p, TOK_STAR)))
         parse_push(p, element(p));
-    n = parse_node(p, AST_TUPLE, p->at);
-    n->at = n->name_at = first->at;
+    n = parse_node(p, AST_TUPLE, begin);
     n->x = parse_pop(p, base);
     return parse_finish(p, n);
 }
@@ -338,6 +341,17 @@ Ast *parse_star_exprs(Parser *p)
 Ast *parse_targets(Parser *p)
 {
     return tuple_of(p, target);
+}
+
+// star_targets 'in'
+Ast *parse_for_target(Parser *p)
+{
+    Ast *n = parse_targets(p);
+
+    if (!parse_accept(p, TOK_IN))
+        parse_expected(p, "'in' after the target of 'for'", NULL);
+    parse_check_target(p, n, TARGET_FOR);
+    return n;
 }
 
 // yield = 'yield' ['from' expression | star_expressions]

@@ -51,6 +51,7 @@ typedef struct {
     bool reported;              // the last error was printed
     bool errors;                // there was an error, here or in the lexer
     int depth;
+    bool too_deep;              // reported for the outermost statement
     struct {
         Ast **at;
         int len, room;
@@ -98,7 +99,8 @@ Ast *parse_yield(Parser *p);
 // star_expressions: a TUPLE where there is a comma.
 Ast *parse_star_exprs(Parser *p);
 Ast *parse_yield_or_exprs(Parser *p);
-Ast *parse_targets(Parser *p);                  // of `for`, not yet checked
+Ast *parse_targets(Parser *p);                  // not yet checked
+Ast *parse_for_target(Parser *p);               // checked, and 'in'
 // '*' bitwise_or, or named_expression (star_named_expression)
 Ast *parse_star_named(Parser *p);
 bool parse_at_expr(const Parser *p);            // can an expression begin?
@@ -109,7 +111,7 @@ bool parse_at_comp(const Parser *p);            // 'for' or 'async' 'for'
 AstList parse_comp_clauses(Parser *p);
 // Arguments up to and with ')' into call->x.
 void parse_arguments(Parser *p, Ast *call, const Token *open);
-Ast *parse_subscript(Parser *p, Ast *value);
+Ast *parse_subscript(Parser *p, Ast *value, const Token *begin);
 // Parameters up to `close` (')' or ':'), which is not taken.
 Ast *parse_params(Parser *p, TokenKind close, const Token *open);
 Ast *parse_type_params(Parser *p);              // or NULL
@@ -136,7 +138,6 @@ Ast *parse_import(Parser *p);
 Ast *parse_from_import(Parser *p);
 // Statements up to DEDENT or END.
 void parse_statements(Parser *p);
-void parse_unexpected(Parser *p);               // after a whole statement
 
 // ---- parse_scope.c ------------------------------------------------------------
 

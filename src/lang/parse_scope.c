@@ -519,11 +519,19 @@ static void reverse(Item *at, int n)
     }
 }
 
+// A class binds __class__ for its methods.
+static bool binds_for_inner(const Scope *s, Text name)
+{
+    if (s->node->kind == AST_CLASS)
+        return text_is(name, "__class__");
+    return is_function(s->node) &&
+           (map_find(&s->locals, name) || map_find(&s->nonlocals, name));
+}
+
 static void check_nonlocal(Walk *w, const Item *i)
 {
     for (const Scope *s = i->s->outer; s; s = s->outer)
-        if (is_function(s->node) && (map_find(&s->locals, i->n->text) ||
-                                     map_find(&s->nonlocals, i->n->text)))
+        if (binds_for_inner(s, i->n->text))
             return;
     if (i->s->node->kind != AST_MODULE)
         error(w, i->n->at, "no function around this one binds the nonlocal "

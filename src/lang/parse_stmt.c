@@ -1,14 +1,46 @@
 // parse_stmt.c - statements of one line, and lines of them.
 #include "lang/parse_int.h"
 
+// Short words are alike by chance: those must have the same letters.
+static bool is_misspelt(Text found, Text word)
+{
+    int sum = 0;
+
+    if (word.len < 3 || text_distance(found, word) != 1)
+        return false;
+    for (size_t i = 0; word.len == 3 && i < found.len; i++)
+        sum += found.at[i];
+    for (size_t i = 0; word.len == 3 && i < word.len; i++)
+        sum -= word.at[i];
+    return sum == 0;
+}
+
+// The keyword that the NAME at the statement's start is probably meant to be.
+static void note_meant_keyword(Parser *p, const Token *first)
+{
+    if (!p->reported || first->kind != TOK_NAME)
+        return;
+    for (int k = TOK_FALSE; k < TOK_COUNT; k++)
+        if (token_is_keyword((TokenKind)k) &&
+            is_misspelt(first->value, text_of(token_info[k].text))) {
+            diag_note(p->diag, first->at, "did you mean '%s'?",
+                      token_info[k].text);
+            return;
+        }
+}
+
 // ['=' (yield | star_expressions)]
 static Ast *annotated(Parser *p, Ast *target)
 {
     Ast *n = parse_node(p, AST_ANNASSIGN, p->at++);
 
-    n->at = target->at;
+    n->at = p->statement->at;
     n->a = target;
     parse_check_target(p, target, TARGET_ANNOTATED);
+    if (parse_at(p, TOK_NEWLINE)) {
+        parse_expected(p, "an annotation after ':'", NULL);
+        note_meant_keyword(p, p->statement);
+    }
     n->b = parse_expr(p);
     if (parse_accept(p, TOK_EQUAL))
         n->c = parse_yield_or_exprs(p);
@@ -21,7 +53,7 @@ static Ast *augmented(Parser *p, Ast *target)
     Ast *n = parse_node(p, AST_AUGASSIGN, p->at);
 
     n->op = token_info[p->at++->kind].op;
-    n->at = target->at;
+    n->at = p->statement->at;
     n->a = target;
     parse_check_target(p, target, TARGET_AUGMENTED);
     n->b = parse_yield_or_exprs(p);
@@ -35,7 +67,7 @@ static Ast *assignment(Parser *p, Ast *first)
     int base = p->stack.len;
     Ast *n = parse_node(p, AST_ASSIGN, p->at), *value = first;
 
-    n->at = first->at;
+    n->at = p->statement->at;
     while (parse_accept(p, TOK_EQUAL)) {
         parse_check_target(p, value, TARGET_ASSIGN);
         parse_push(p, value);
@@ -59,10 +91,9 @@ static Ast *expression_statement(Parser *p)
     if (parse_at(p, TOK_EQUAL))
         return assignment(p, first);
     parse_check_unstarred(p, first);
-    n = parse_node(p, AST_EXPRSTMT, p->at);
-    n->at = n->name_at = first->at;
+    n = parse_node(p, AST_EXPRSTMT, p->statement);
     n->a = first;
-    return n;
+    return parse_finish(p, n);
 }
 
 static bool at_end(const Parser *p)
@@ -91,6 +122,9 @@ static Ast *raise_statement(Parser *p)
         n->a = parse_expr(p);
     if (n->a && parse_accept(p, TOK_FROM))
         n->b = parse_expr(p);
+    if (parse_at(p, TOK_COMMA))
+        parse_fail(p, p->at->at, "syntax-expected", "expected one exception; "
+                   "its message is written 'raise Error(message)'");
     return parse_finish(p, n);
 }
 
@@ -204,38 +238,24 @@ static Ast *simple_statement(Parser *p)
     }
 }
 
-// The keyword that `t`, a NAME, is probably meant to be.
-static const char *meant_keyword(Text t)
-{
-    for (int k = TOK_FALSE; k < TOK_COUNT; k++)
-        if (token_is_keyword((TokenKind)k) && t.len >= 3 &&
-            token_info[k].len >= 3 &&
-            text_distance(t, text_of(token_info[k].text)) == 1)
-            return token_info[k].text;
-    return NULL;
-}
-
 static bool is_print(Text t)
 {
     return text_is(t, "print") || text_is(t, "exec");
 }
 
-void parse_unexpected(Parser *p)
+// After a whole statement.
+static void unexpected(Parser *p)
 {
-    const Token *first = p->statement, *found = p->at;
-    const char *meant = NULL;
+    const Token *first = p->statement;
 
-    if (first->kind == TOK_NAME)
-        meant = meant_keyword(first->value);
     if (first->kind == TOK_NAME && is_print(first->value) &&
-        found == first + 1) {
-        parse_fail(p, found->at, "syntax-expected", "expected '(' after '%.*s'"
-                   ": it is a function", TEXT_ARG(first->value));
+        p->at == first + 1) {
+        parse_fail(p, p->at->at, "syntax-expected", "expected '(' after "
+                   "'%.*s': it is a function", TEXT_ARG(first->value));
         return;
     }
     parse_expected(p, "the end of the statement", NULL);
-    if (meant && p->reported)
-        diag_note(p->diag, first->at, "did you mean '%s'?", meant);
+    note_meant_keyword(p, first);
 }
 
 // simple_line = simple_statement (';' simple_statement)* [';'] NEWLINE
@@ -249,6 +269,6 @@ void parse_simple_line(Parser *p)
         parse_push(p, p->panic ? parse_error_node(p) : n);
     } while (parse_accept(p, TOK_SEMICOLON) && !at_end(p));
     if (!p->panic && !parse_at(p, TOK_NEWLINE))
-        parse_unexpected(p);
+        unexpected(p);
     parse_accept(p, TOK_NEWLINE);
 }

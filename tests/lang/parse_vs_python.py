@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""parse_vs_python.py - tilesim's parser held against CPython's.
+
+    parse_vs_python.py TOOL [--mutations N] [--seed N] [--verbose] [PATH...]
+
+TOOL is the program made of parse_files.c; PATHs are files or folders (default:
+the programs, the golden inputs, and this Python's own library). Every file
+that CPython parses must give the same tree, with the same places, and every
+file that it refuses must be refused. Then random mutations of the files: what
+is a syntax error there must be one here, and what compiles there must give the
+same tree here. Prints TAP.
+
+Python before 3.12 reads f-strings by other rules: there places inside them
+are not compared, and mutants of programs with f-strings are left out.
+"""
+import argparse
+import ast
+import os
+import random
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import tokenize
+import warnings
+
+import cpython_tree
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+PEP701 = sys.version_info >= (3, 12)
+PLACE = re.compile(r" @\d+:\d+-\d+:\d+$")
+SCOPE = re.compile(r"( (locals|globals|nonlocals)\([^)]*\))*( generator)?"
+                   r"(?= @\d+:\d+-\d+:\d+$)")
+SCOPED = re.compile(r"(\w+: )?(FunctionDef|ClassDef|Lambda|ListComp|SetComp|"
+                    r"DictComp|GeneratorExp)\b")
+NUMBER = re.compile(r'^((?:\w+: )?Number) "[^"]*"')
+DEBUG = re.compile(r'^parts: FormattedValue ("(?:[^"\\]|\\.)*")')
+
+
+class Tool:
+    """One process that parses file after file."""
+
+    def __init__(self, path, mode=()):
+        self.process = subprocess.Popen(
+            [path, *mode], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def parse(self, path):
+        """Exit code and printed lines."""
+        self.process.stdin.write(os.fsencode(path) + b"\n")
+        self.process.stdin.flush()
+        lines = []
+        while True:
+            line = self.process.stdout.readline()
+            if not line:
+                raise SystemExit(f"the parser died on {path}")
+            if line.startswith(b"= "):
+                return int(line[2:]), lines
+            lines.append(line.decode("utf-8", "surrogateescape")
+                         .rstrip("\n"))
+
+
+def merge_debug(out, indent, words):
+    """The text of `{x=}`: CPython puts it into the text before."""
+    m = DEBUG.match(words)
+    if not m:
+        return words
+    head = indent + "parts: String "
+    if out and out[-1].startswith(head):
+        last = PLACE.sub("", out.pop())
+        out.append(last[:-1] + m[1][1:])
+    else:
+        out.append(head + m[1])
+    return "parts: FormattedValue" + words[m.end():]
+
+
+def comparable(lines):
+    """Our lines, less what CPython's tree does not have."""
+    out = []
+    for i, line in enumerate(lines):
+        words = line.lstrip(" ")
+        indent = line[:len(line) - len(words)]
+        if SCOPED.match(words):
+            words = SCOPE.sub("", words)
+        words = NUMBER.sub(r"\1", words)
+        words = merge_debug(out, indent, words)
+        childless = (i + 1 == len(lines)
+                     or not lines[i + 1].startswith(indent + " "))
+        if words.startswith("arguments: Call") and childless:
+            continue
+        out.append(indent + words)
+    return out
+
+
+def difference(ours, theirs, in_fstrings):
+    """The first pair of lines that differ, or None."""
+    depth = None
+    for a, b in zip(ours, theirs):
+        level = len(b) - len(b.lstrip(" "))
+        if depth is not None and level <= depth:
+            depth = None
+        if depth is None and not in_fstrings and "JoinedStr" in b:
+            depth = level
+        if not PLACE.search(b) or depth is not None:
+            a = PLACE.sub("", a)
+        if depth is not None:
+            b = PLACE.sub("", b)
+        if a != b:
+            return a, b
+    if len(ours) != len(theirs):
+        longer = max(ours, theirs, key=len)
+        return f"{len(ours)} lines, {len(theirs)} with CPython", longer[
+            min(len(ours), len(theirs))]
+    return None
+
+
+def read(path):
+    """As CPython sees it, or None for other encodings than UTF-8."""
+    with open(path, "rb") as f:
+        raw = f.read()
+    try:
+        with open(path, "rb") as f:
+            encoding = tokenize.detect_encoding(f.readline)[0]
+        raw.decode("utf-8")
+    except (SyntaxError, UnicodeDecodeError):
+        return None
+    if encoding not in ("utf-8", "utf-8-sig", "ascii"):
+        return None
+    return raw
+
+
+def python_tree(raw):
+    """(lines, why not): lines is None where CPython sees a syntax error."""
+    try:
+        module = ast.parse(raw)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as e:
+        return None, str(e)
+    for n in ast.walk(module):
+        if isinstance(n, ast.Match):
+            return None, "match"
+    p = cpython_tree.Printer()
+    try:
+        p.node(0, "", module)
+    except RecursionError:
+        return None, "deep"
+    return p.lines, None
+
+
+def compiles(raw):
+    try:
+        compile(raw, "<mutant>", "exec", dont_inherit=True)
+        return True
+    except (SyntaxError, ValueError, MemoryError, RecursionError,
+            OverflowError):
+        return False
+
+
+NOT_BUILT = 4                   # exit code: match, \N{...}, unusual letters
+
+
+def compare(tool, path, raw):
+    """None, or what is wrong."""
+    theirs, why = python_tree(raw)
+    code, ours = tool.parse(path)
+    if theirs is None:
+        if why in ("match", "deep") or code:
+            return None
+        return f"accepted, but CPython says: {why}"
+    if code == NOT_BUILT:
+        return None
+    if code:
+        if not compiles(raw):
+            return None
+        return f"refused (exit {code}), but CPython compiles it"
+    d = difference(comparable(ours), theirs, PEP701)
+    return None if d is None else f"{d[0].strip()} | {d[1].strip()}"
+
+
+TOKENS = """( ) [ ] { } : ; , . = == := + - * ** / // @ -> ... < > | & ^ ~ !=
+    += @= if else elif for in is not and or lambda def class return yield from
+    import as with try except finally raise assert del global nonlocal pass
+    break continue while async await None True x y f 1 2.5 'a' b'a' f'{x}'
+    """.split() + ["\n", "    ", "\\\n", " ", "\t", "# c\n", "f'", "'", '"""',
+                   "{x!r:>{y}}", "'''", "*x", "**x", "x=1", "(x, y)", "0x", "_"]
+
+
+def mutate(rng, raw):
+    """A slice of the text with one to three edits."""
+    lines = raw.decode("utf-8").splitlines(keepends=True)
+    if len(lines) > 60:
+        start = rng.randrange(len(lines) - 40)
+        lines = lines[start:start + 40]
+        while lines and lines[0][:1] in " \t\r\n#":
+            lines.pop(0)
+    words = re.findall(r"\w+|\s+|[^\w\s]", "".join(lines))
+    for _ in range(rng.choice((0, 1, 1, 1, 2, 3))):
+        if not words:
+            break
+        i = rng.randrange(len(words))
+        how = rng.randrange(5)
+        if how == 0:
+            del words[i]
+        elif how == 1:
+            words.insert(i, rng.choice(TOKENS))
+        elif how == 2:
+            words[i] = rng.choice(TOKENS)
+        elif how == 3:
+            j = rng.randrange(len(words))
+            words[i], words[j] = words[j], words[i]
+        else:
+            words.insert(i, words[rng.randrange(len(words))])
+    return "".join(words).encode("utf-8")
+
+
+def old_fstring(raw):
+    return not PEP701 and re.search(
+        rb"(?i)\b(f|fr|rf)['\"]|\btype\b|except\s*\*", raw)
+
+
+def python_files(paths):
+    for path in paths:
+        if os.path.isfile(path):
+            yield path
+        for folder, _, names in sorted(os.walk(path)):
+            for name in sorted(names):
+                if name.endswith((".py", ".tile")):
+                    yield os.path.join(folder, name)
+
+
+def check_files(tool, files, verbose):
+    failures, done = 0, []
+    for path in files:
+        raw = read(path)
+        if raw is None or b"\0" in raw:
+            continue
+        why = compare(tool, path, raw)
+        if why and not old_fstring(raw):
+            failures += 1
+            print(f"# {path}: {why}")
+        elif verbose:
+            print(f"# {path}")
+        done.append((path, raw))
+    return failures, done
+
+
+def check_mutants(tool, done, count, rng, folder):
+    failures = refused = 0
+    path = os.path.join(folder, "mutant.py")
+    for i in range(count):
+        raw = mutate(rng, rng.choice(done)[1])
+        if b"\0" in raw or old_fstring(raw):
+            continue
+        with open(path, "wb") as f:
+            f.write(raw)
+        why = compare(tool, path, raw)
+        refused += not compiles(raw)
+        if why:
+            failures += 1
+            kept = os.path.join(folder, f"wrong{i}.py")
+            with open(kept, "wb") as f:
+                f.write(raw)
+            print(f"# mutant {i}: {why}")
+            if failures <= 3:
+                for line in raw.decode("utf-8", "replace").split("\n"):
+                    print(f"#   {line}")
+    print(f"# {count} mutants, {refused} of them not Python")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tool")
+    parser.add_argument("paths", nargs="*")
+    parser.add_argument("--mutations", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", help="folder for mutants that fail")
+    parser.add_argument("--verbose", action="store_true")
+    args = parser.parse_intermixed_args()
+    warnings.simplefilter("ignore")
+    sys.setrecursionlimit(5000)
+    paths = args.paths or [
+        os.path.join(ROOT, "programs"), os.path.join(ROOT, "tests/golden"),
+        sysconfig.get_paths()["stdlib"]]
+    tool = Tool(args.tool)
+    failures, done = check_files(tool, python_files(paths), args.verbose)
+    print("ok" if not failures else "not ok", f"1 - {len(done)} files give "
+          f"CPython {sys.version.split()[0]}'s tree")
+    with tempfile.TemporaryDirectory() as scratch:
+        wrong = check_mutants(tool, done, args.mutations,
+                              random.Random(args.seed), args.keep or scratch)
+    print("ok" if not wrong else "not ok", "2 - mutants of them are accepted "
+          "and refused as by CPython")
+    print("1..2")
+    return 1 if failures or wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
