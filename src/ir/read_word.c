@@ -139,9 +139,8 @@ static void string(Reader *r, size_t i)
     TextBuf b = {0};
     int c;
     while ((c = byte_at(r, i++)) != '"') {
-        if (c == '\\')
-            c = escape(r, &i);
-        if (c < 0 || c == '\n') {
+        c = c == '\\' ? escape(r, &i) : c == '\n' ? -1 : c;
+        if (c < 0) {
             buf_release(&b);
             reader_fail(r, "this string is not closed or has a bad escape");
             return;
