@@ -1,0 +1,225 @@
+// code_int.h - what the files of code/ share while they lower a kernel.
+//
+// A value being computed is a Val: a slot (the same for all iterations of the
+// T.Parallel around it, or outside of any), one lane per row, or one lane per
+// iteration. Operations work at the highest level of their operands. Integer
+// expressions that are affine stay symbolic as a Form until they are needed.
+#ifndef CODE_CODE_INT_H
+#define CODE_CODE_INT_H
+
+#include "code/code.h"
+#include "code/instr.h"
+#include "ir/ir.h"
+
+enum { FORM_TERMS = 12, DEPTH_LIMIT = 1000 };
+
+typedef enum { AT_SLOT, AT_ROW, AT_LANES } Level;
+
+typedef struct {
+    Level level;
+    int reg;                    // slot or vector register
+    DType dtype;
+    bool temp;                  // a vector register to be released after use
+} Val;
+
+// base + terms + row * (row of the iteration) + col * (column), plus lanes.
+typedef struct {
+    int64_t base;
+    int count;
+    AffineTerm term[FORM_TERMS];
+    int64_t row, col;
+    Val lanes;                  // i64 lanes; reg -1: none
+} Form;
+
+typedef struct {
+    bool known;
+    int64_t low, high;
+} Range;
+
+typedef struct {
+    Range range;
+    bool body;                  // computed inside the current T.Parallel
+    bool mutable;               // an alloc_var
+    uint8_t taint;              // bit d: depends on block index d
+} SlotFact;
+
+typedef struct {
+    Instr i;
+    int stmt;
+    Span at;
+} EmitItem;
+
+typedef struct {
+    EmitItem *at;
+    int len, room;
+} Emit;
+
+typedef enum { BIND_NONE, BIND_VAL, BIND_FORM } BindKind;
+
+typedef struct {
+    BindKind kind;
+    Val val;
+    Form *form;
+} Binding;
+
+// The innermost loop around the code being lowered.
+typedef struct LoopCtx {
+    struct LoopCtx *outer;
+    struct { int *at; int len, room; } breaks, continues;   // jumps to patch
+    int live, iter;             // mask registers of a divergent loop, or -1
+} LoopCtx;
+
+// A register that broadcasts a slot through the whole T.Parallel.
+typedef struct {
+    int slot;
+    LaneType type;
+    int reg;
+} Fill;
+
+// The T.Parallel being lowered.
+typedef struct {
+    int space;
+    Emit body;
+    int64_t row_extent, col_extent;     // 0: not constant
+    int lanes;                  // a chunk has at most so many
+    Emit *outer;                // before the loop: what does not change in it
+    int mask;                   // register of the active lanes, or -1: all
+    int depth;                  // > 0: inside a condition or an inner loop
+    bool *written;              // by buffer root
+    int *private_reg;           // by buffer: register of a per-lane variable
+    struct { Fill *at; int len, room; } fills;
+    struct { int *at; int len, room; } loads;   // accesses of this statement
+} Par;
+
+typedef struct {
+    Arena *arena;
+    Diag *diag;
+    const IrKernel *k;
+    CodeMode mode;
+    Code *code;
+    Emit *out;
+    Par *par;
+    LoopCtx *loop;
+    Binding *binding;           // by variable id
+    int *var_slot;              // by buffer: slot of an alloc_var, or -1
+    bool *var_private;          // by buffer: some T.Parallel writes it
+    bool *var_in_memory;        // by buffer: an alloc_var that is a tile operand
+    Map constants;
+    int stmt;
+    Span at;
+    int depth;
+    bool failed;
+    int launch;                 // index, -1 in the host part
+    uint8_t control;            // taint of the conditions around
+    uint8_t grid_taint;         // block indices that vary in this launch
+    int free_reg[2][256], free_count[2], next_reg[2];
+    struct { SlotFact *at; int len, room; } fact;
+    struct { Slot *at; int len, room; } slot;
+    struct { DType *at; int len, room; } constant;
+    struct { Access *at; int len, room; } access;
+    struct { Affine *at; int len, room; } affine;
+    struct { Space *at; int len, room; } space;
+    struct { Gemm *at; int len, room; } gemm;
+    struct { Reduction *at; int len, room; } reduction;
+    struct { Im2col *at; int len, room; } im2col;
+    struct { Print *at; int len, room; } print;
+    struct { Site *at; int len, room; } site;
+    struct { CodeLoop *at; int len, room; } loops;
+    struct { Launch *at; int len, room; } launches;
+    bool *read, *write, *atomic;        // by buffer root, of this launch
+    int64_t scratch;                    // bytes used by this launch
+} Lower;
+
+// ---- lower.c ------------------------------------------------------------------
+// Reports "not supported" (exit 4) at the current place and marks failure.
+void unsupported(Lower *l, const char *format, ...) PRINTF_LIKE(2, 3);
+void bad_program(Lower *l, const char *id, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+DType map_dtype(const Lower *l, DType t);       // F64 mode
+DType lane_dtype(LaneType t);                   // f32 for LANE_F32
+bool is_signed_index(DType t);                  // int32 or int64
+
+int emit(Lower *l, Instr i);                    // index in the current list
+void patch(Lower *l, int jump);                 // let it go to the list's end
+int new_slot(Lower *l, bool body);
+int constant_slot(Lower *l, DType t, Slot value);
+int int_slot(Lower *l, DType t, int64_t v);
+int float_slot(Lower *l, DType t, double v);
+int new_site(Lower *l, SiteKind kind, int buffer, bool store, Text message);
+int new_reg(Lower *l, bool view);
+void release_reg(Lower *l, int reg);
+void release(Lower *l, Val v);
+int root_of(const Lower *l, int buffer);
+
+// ---- lower_form.c - affine integer expressions ----------------------------------
+// What e is, to be used as an index: computed in int64, without wrapping.
+bool form_of(Lower *l, const IrExpr *e, Form *out);
+bool form_is_pure(const Lower *l, const IrExpr *e);   // needs no instruction
+Form form_const(int64_t v);
+Form form_slot(int slot);
+bool form_add(Lower *l, Form *a, const Form *b, int64_t factor);
+Range form_range(Lower *l, const Form *f);      // lanes make it unknown
+Val form_value(Lower *l, const Form *f, DType t);
+int form_base_slot(Lower *l, const Form *f);    // without row, col, lanes
+uint8_t form_taint(const Lower *l, const Form *f);
+Range range_of(int64_t low, int64_t high);
+Range range_sum(Range a, Range b);
+Range range_scaled(Range a, int64_t factor);
+
+// ---- lower_expr.c - values --------------------------------------------------------
+Val value_of(Lower *l, const IrExpr *e);
+Val cast_value(Lower *l, Val v, DType to, bool sat);
+Val apply(Lower *l, LaneOp op, DType operand, DType result, Val *v, int n);
+Val promote(Lower *l, Val v, Level level);
+// Emits i with a new slot as d; invariant: before the T.Parallel around it.
+int scalar_instr(Lower *l, Instr i, bool invariant);
+Val slot_value(int slot, DType t);
+bool may_fault(const IrExpr *e);
+LaneOp lane_of_op(Op op);                       // LANE_OP_COUNT: none
+int invert_mask(Lower *l, int mask);
+int and_masks(Lower *l, int a, int b);          // a may be -1
+
+// ---- lower_access.c ----------------------------------------------------------------
+// The forms of an element's indices; a constant one must be in range.
+bool index_forms(Lower *l, const IrBuffer *b, IrExpr *const *index, int n,
+                 Form *out);
+bool fix_index(Lower *l, const IrBuffer *b, int dim, Form *f);
+// quiet: bits of the dimensions whose overrun is no finding.
+Val load_of(Lower *l, const IrBuffer *b, const Form *index, unsigned quiet);
+// v has the buffer's dtype.
+void store_to(Lower *l, const IrBuffer *b, const Form *index, Val v,
+              unsigned quiet);
+// old: NULL when the old value is not wanted.
+void atomic_on(Lower *l, const IrBuffer *b, const Form *index, LaneOp op,
+               Val v, unsigned quiet, Val *old);
+bool is_global(const IrBuffer *b);
+bool is_slot_var(const Lower *l, const IrBuffer *b);    // lives in a slot
+bool buffer_usable(Lower *l, const IrBuffer *b);         // allocated by now
+void note_global(Lower *l, const IrBuffer *b, bool store, uint8_t taint);
+
+// ---- lower_stmt.c -------------------------------------------------------------------
+void lower_stmt(Lower *l, const IrStmt *s);
+int frozen_slot(Lower *l, int slot);            // a copy if it can change
+uint8_t enter_control(Lower *l, Val cond);      // returns the taint to restore
+
+// ---- lower_loop.c --------------------------------------------------------------------
+void lower_for(Lower *l, const IrStmt *s);
+void lower_while(Lower *l, const IrStmt *s);
+void lower_jump(Lower *l, bool is_continue);
+
+// ---- lower_parallel.c ------------------------------------------------------------------
+void lower_parallel(Lower *l, const IrStmt *s);
+// A T.Parallel over `rank` extents; coord[d] becomes the d-th coordinate.
+bool par_open(Lower *l, Par *p, const Form *extent, int rank, Form *coord);
+void par_close(Lower *l, Par *p);
+// Finds the variables and local arrays that T.Parallel bodies write.
+void find_private(Lower *l);
+
+// ---- lower_tile.c, lower_tile_copy.c -----------------------------------------------------
+void lower_tile(Lower *l, const IrStmt *s);
+void lower_copy(Lower *l, const IrStmt *s);
+void lower_fill(Lower *l, const IrStmt *s);
+void lower_transpose(Lower *l, const IrStmt *s);
+void lower_atomic(Lower *l, const IrStmt *s);
+const IrRegion *operand_region(Lower *l, const IrStmt *s, int i);
+#endif

@@ -1,0 +1,262 @@
+// instr.h - the bytecode: what code makes and interp runs. No IR in here.
+//
+// A kernel is a host part (workspaces, launches) and one instruction list per
+// launch, run once for each block. Two register files:
+//
+//   slots    8 bytes each: integers and bool as int64 (sign- or zero-extended
+//            from their dtype), f64 as double, all other floats as float.
+//            Constants are slots with an initial value. Slots are shared by
+//            the host part and all launches.
+//   vectors  CODE_LANES lanes of a lane type (num/lanes.h), for T.Parallel.
+//            The iteration space is cut in chunks of `rows` x `cols` lanes; an
+//            instruction with INSTR_ROW set works on one lane per row.
+//            Registers with odd numbers are views: VLOAD and VAIM may let them
+//            point into a buffer instead of copying.
+//
+// Jumps are relative to the instruction itself.
+#ifndef CODE_INSTR_H
+#define CODE_INSTR_H
+
+#include "num/lanes.h"
+#include "num/num.h"
+#include "support/support.h"
+
+enum { CODE_LANES = 1024, CODE_RANK = 10 };
+
+typedef union {
+    int64_t i;
+    double d;
+    float f;
+} Slot;
+
+typedef enum {
+#define INSTR(id, ...) INSTR_##id,
+#include "code/instr.def"
+    INSTR_COUNT
+} InstrOp;
+
+enum {
+    INSTR_ROW = 1,      // one lane per row of the chunk
+    INSTR_NO_SAT = 2,   // CAST to fp8 does not saturate
+    INSTR_COPY = 4,     // VLOAD fills d where it lies, never lets it point
+};
+
+typedef struct {
+    uint8_t op;                 // InstrOp
+    uint8_t flags;
+    uint8_t lane;               // LaneOp
+    uint8_t type;               // LaneType
+    uint8_t dtype, from;        // DType
+    int32_t d, a, b, c;
+} Instr;
+
+// ---- operands of instructions ------------------------------------------------
+
+typedef struct {
+    int slot;
+    int64_t factor;
+} AffineTerm;
+
+// base + sum of factor * slot, in wrapping int64; VAFFINE: row and col only.
+typedef struct {
+    int64_t base;
+    int count;
+    AffineTerm *term;
+    int64_t row, col;
+} Affine;
+
+typedef enum {
+    BUFFER_PARAM,       // a tensor of the caller
+    BUFFER_WORKSPACE,   // global, of this run
+    BUFFER_SCRATCH,     // one per worker: shared, fragment, local
+    BUFFER_PRIVATE,     // one element array per lane of a T.Parallel
+} BufferPlace;
+
+typedef struct {
+    Text name;
+    const char *scope;          // "shared.dyn", for messages
+    Span at;
+    DType dtype;                // of the values
+    BufferPlace place;
+    bool lanes;                 // kept as lanes of dtype's lane type
+    int element;                // bytes of an element as stored
+    int rank;
+    int64_t shape[CODE_RANK];   // -1: in shape_slot
+    int shape_slot[CODE_RANK];
+    int64_t stride[CODE_RANK];  // elements; scratch only
+    int stride_slot[CODE_RANK]; // of a parameter: declared stride, or -1
+    int param;                  // PARAM: index
+    int root;                   // the buffer whose storage this one is
+    int64_t offset, bytes;      // SCRATCH: in the worker's scratch
+    int safe_slot;              // what out-of-range loads give, or -1: 0
+} CodeBuffer;
+
+// index d of the access: slot + row * (chunk row) + col * (chunk column) + lane
+typedef struct {
+    int slot;
+    int64_t row, col;
+    int lanes;                  // vector register of i64 lanes, or -1
+} AccessDim;
+
+typedef enum {
+    ACCESS_FLAT,        // proved in range: dim[0] is the element offset
+    ACCESS_DIMS,        // affine in every dimension
+    ACCESS_LANES,       // some index is a vector register
+} AccessKind;
+
+typedef struct {
+    int buffer;
+    AccessKind kind;
+    bool store;
+    int rank;
+    unsigned quiet;             // bit d: leaving dimension d is no finding
+    int site;
+    AccessDim dim[CODE_RANK];
+} Access;
+
+typedef struct {
+    int rank;                   // >= 1; the last two dimensions make chunks
+    int extent[CODE_RANK];      // slots
+    int coord[CODE_RANK];       // slots of all but the last two, set per chunk
+    int site;
+} Space;
+
+// A matrix in a buffer: dimensions row and col, the others at `at` (slots).
+typedef struct {
+    int buffer, row, col;
+    int at[CODE_RANK];          // slot of each dimension's start
+} Matrix;
+
+typedef struct {
+    Matrix a, b, c;
+    int64_t m, n, k;
+    bool trans_a, trans_b;
+    LaneType type;              // F32, F64 or I32: of the multiplication
+    int clear;                  // slot: C starts from 0 when not 0; or -1
+    int site;
+} Gemm;
+
+typedef struct {
+    int src, dst;               // buffers
+    int dim;
+    LaneOp op;
+    bool magnitude;             // |src| is reduced
+    bool clear;                 // start from the identity, not from dst
+    bool reverse;               // SCAN from the end
+} Reduction;
+
+typedef struct {
+    int src, dst;               // image [N, H, W, C], tile [M, K]
+    int step_m, step_k;         // slots: tile's place in the whole matrix
+    int64_t kernel, stride, dilation, pad;
+} Im2col;
+
+typedef enum { PRINT_MESSAGE, PRINT_SLOT, PRINT_BUFFER } PrintKind;
+
+typedef struct {
+    PrintKind kind;
+    Text message;
+    DType dtype;
+    int slot, buffer;
+} Print;
+
+typedef enum {
+    SITE_BOUNDS,        // `buffer` accessed out of range
+    SITE_DIVISION,      // integer division by zero
+    SITE_ASSERT,        // `message`
+    SITE_SPACE,         // a T.Parallel of absurd size
+} SiteKind;
+
+// A place that can report findings; one counter each.
+typedef struct {
+    SiteKind kind;
+    Span at;
+    int buffer;
+    bool store;
+    Text message;
+} Site;
+
+// ---- kernels -------------------------------------------------------------------
+
+typedef struct {
+    Instr *code;
+    int *stmt;                  // id of the statement each one comes from
+    Span *at;
+    int len;
+} InstrList;
+
+typedef struct {
+    InstrList body;
+    int grid_rank;
+    int grid[3], block[3];      // slots: extents, block indices
+    Text block_name[3];
+    int64_t threads;
+    bool ordered;               // blocks run one after the other
+    Span at;
+} Launch;
+
+typedef struct {
+    Text name;
+    bool is_scalar;
+    DType dtype;
+    int slot;                   // scalars
+    int buffer;                 // tensors
+} CodeParam;
+
+// A symbol takes its value from dimension (or stride) `dim` of a parameter.
+typedef struct {
+    Text name;
+    int slot, param, dim;
+    bool stride;
+} CodeSymbol;
+
+// A serial loop, for --print's @k=3.
+typedef struct {
+    Text name;
+    int launch, next;           // its NEXT instruction
+    int slot;                   // its variable
+} CodeLoop;
+
+struct Code {
+    Text name;
+    Span at;
+    Slot *slot;                 // initial values
+    DType *constant;            // dtype of a constant slot, DT_NONE for others
+    int slot_count, vector_count;
+    CodeBuffer *buffer;
+    int buffer_count;
+    Access *access;
+    int access_count;
+    Affine *affine;
+    int affine_count;
+    Space *space;
+    int space_count;
+    Gemm *gemm;
+    int gemm_count;
+    Reduction *reduction;
+    int reduction_count;
+    Im2col *im2col;
+    int im2col_count;
+    Print *print;
+    int print_count;
+    Site *site;
+    int site_count;
+    CodeLoop *loop;
+    int loop_count;
+    CodeParam *param;
+    int param_count;
+    CodeSymbol *symbol;
+    int symbol_count;
+    InstrList shapes;           // computes shape and stride slots
+    InstrList host;
+    Launch *launch;
+    int launch_count;
+    int64_t scratch_bytes;
+    bool atomics_on_global, reads_written_global, reinterprets, prints;
+};
+
+typedef struct {
+    const char *name, *operands;
+} InstrInfo;
+const InstrInfo *instr_info(InstrOp op);
+#endif

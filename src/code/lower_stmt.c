@@ -1,0 +1,310 @@
+// lower_stmt.c - statements that are no loops and no tile operations.
+#include "code/code_int.h"
+
+enum { ALIGN_SCRATCH = 64, MOST_TOTAL = 1 << 30 };
+
+// ---- buffers come to life ---------------------------------------------------------
+
+// Each buffer starts on a cache line of its own and a line off the last, so
+// that equal rows of two tiles do not compete for one cache set.
+static bool reserve(Lower *l, CodeBuffer *root)
+{
+    int64_t bytes = (root->bytes + ALIGN_SCRATCH - 1) / ALIGN_SCRATCH *
+                    ALIGN_SCRATCH;
+
+    if (root->offset >= 0)
+        return true;
+    if (l->scratch + bytes + ALIGN_SCRATCH > MOST_TOTAL) {
+        unsupported(l, "the buffers of a block need more than 1 GiB");
+        return false;
+    }
+    root->offset = l->scratch;
+    l->scratch += bytes + ALIGN_SCRATCH;
+    if (l->scratch > l->code->scratch_bytes)
+        l->code->scratch_bytes = l->scratch;
+    return true;
+}
+
+static void alloc_var(Lower *l, const IrBuffer *b)
+{
+    DType t = map_dtype(l, b->dtype);
+    int slot = l->var_slot[b->id];
+
+    if (l->par && l->par->private_reg[b->id] >= 0) {
+        Val zero = slot_value(int_slot(l, t, 0), t);
+
+        store_to(l, b, NULL, zero, 0);
+        return;
+    }
+    if (slot < 0)
+        slot = l->var_slot[b->id] = new_slot(l, false);
+    l->fact.at[slot].mutable = true;
+    emit(l, (Instr){.op = INSTR_MOV, .d = slot, .a = int_slot(l, t, 0)});
+}
+
+static void lower_alloc(Lower *l, const IrStmt *s)
+{
+    CodeBuffer *root = &l->code->buffer[root_of(l, s->buffer->id)];
+
+    if (is_slot_var(l, s->buffer)) {
+        alloc_var(l, s->buffer);
+        return;
+    }
+    if (s->buffer->alias_of || s->buffer->scope == SCOPE_GLOBAL)
+        return;
+    if (root->place != BUFFER_PRIVATE && l->par) {
+        unsupported(l, "'%.*s' is allocated inside of a T.Parallel",
+                    TEXT_ARG(s->buffer->name));
+        return;
+    }
+    if (reserve(l, root) && root->place == BUFFER_SCRATCH)
+        emit(l, (Instr){.op = INSTR_ALLOC, .a = s->buffer->id});
+}
+
+// ---- let and store --------------------------------------------------------------------
+
+int frozen_slot(Lower *l, int slot)
+{
+    SlotFact fact = l->fact.at[slot];
+    int copy;
+
+    if (!fact.mutable)
+        return slot;
+    copy = new_slot(l, l->par != NULL);
+    emit(l, (Instr){.op = INSTR_MOV, .d = copy, .a = slot});
+    l->fact.at[copy].taint = fact.taint;
+    return copy;
+}
+
+static bool is_private_reg(const Lower *l, int reg)
+{
+    for (int i = 0; i < l->code->buffer_count; i++)
+        if (l->par->private_reg[i] == reg)
+            return true;
+    return false;
+}
+
+// Whether register reg still holds its value after later stores of the loop.
+static bool lasts(const Lower *l, Val v)
+{
+    const Instr *last = &l->out->at[l->out->len - 1].i;
+
+    if (!(v.reg & 1))
+        return !is_private_reg(l, v.reg);
+    return last->op == INSTR_VLOAD && last->d == v.reg &&
+           !l->par->written[root_of(l, l->access.at[last->a].buffer)];
+}
+
+static Val frozen_vector(Lower *l, Val v)
+{
+    Val r = v;
+
+    r.temp = false;
+    if (lasts(l, v))
+        return r;
+    r.reg = new_reg(l, false);
+    emit(l, (Instr){.op = INSTR_VMOV,
+                    .type = (uint8_t)lane_type_of(v.dtype), .d = r.reg,
+                    .a = v.reg, .flags = v.level == AT_ROW ? INSTR_ROW : 0});
+    release(l, v);
+    return r;
+}
+
+static void lower_let(Lower *l, const IrStmt *s)
+{
+    Binding *b = &l->binding[s->var->id];
+    Form f;
+    Val v;
+
+    if (l->par && form_is_pure(l, s->value) && form_of(l, s->value, &f) &&
+        (f.row || f.col)) {
+        b->kind = BIND_FORM;
+        b->form = new(l->arena, Form);
+        *b->form = f;
+        return;
+    }
+    v = cast_value(l, value_of(l, s->value), map_dtype(l, s->var->dtype), true);
+    if (l->failed)
+        return;
+    if (v.level == AT_SLOT)
+        v.reg = frozen_slot(l, v.reg);
+    else
+        v = frozen_vector(l, v);
+    *b = (Binding){.kind = BIND_VAL, .val = v};
+}
+
+static void lower_store(Lower *l, const IrStmt *s)
+{
+    Form index[IR_MAX_RANK];
+    Val v;
+
+    if (l->par)
+        l->par->loads.len = 0;
+    if (!index_forms(l, s->buffer, s->index, s->index_count, index))
+        return;
+    v = value_of(l, s->value);
+    if (l->failed)
+        return;
+    v = cast_value(l, v, map_dtype(l, s->buffer->dtype), true);
+    store_to(l, s->buffer, index, v, 0);
+}
+
+// ---- conditions ------------------------------------------------------------------------
+
+uint8_t enter_control(Lower *l, Val cond)
+{
+    uint8_t saved = l->control;
+
+    l->control |= cond.level == AT_SLOT ? l->fact.at[cond.reg].taint : 7;
+    return saved;
+}
+
+static void if_by_jump(Lower *l, const IrStmt *s, Val cond)
+{
+    int skip = emit(l, (Instr){.op = INSTR_JUMPZ, .a = cond.reg}), end;
+
+    if (l->par)
+        l->par->depth++;
+    lower_stmt(l, s->then);
+    if (s->otherwise) {
+        end = emit(l, (Instr){.op = INSTR_JUMP});
+        patch(l, skip);
+        lower_stmt(l, s->otherwise);
+        patch(l, end);
+    } else {
+        patch(l, skip);
+    }
+    if (l->par)
+        l->par->depth--;
+}
+
+static void masked_branch(Lower *l, const IrStmt *body, int mask)
+{
+    int saved = l->par->mask, skip;
+
+    l->par->mask = mask;
+    l->par->depth++;
+    skip = emit(l, (Instr){.op = INSTR_VNONE, .a = mask});
+    lower_stmt(l, body);
+    patch(l, skip);
+    l->par->depth--;
+    l->par->mask = saved;
+}
+
+// Lanes that left the iteration in a branch stay out of what follows it.
+static void rejoin(Lower *l)
+{
+    if (l->loop && l->loop->iter >= 0 && l->par->mask != l->loop->iter)
+        l->par->mask = and_masks(l, l->par->mask, l->loop->iter);
+}
+
+static void if_by_mask(Lower *l, const IrStmt *s, Val cond)
+{
+    Val c = frozen_vector(l, promote(l, cond, AT_LANES));
+    int then = and_masks(l, l->par->mask, c.reg);
+
+    masked_branch(l, s->then, then);
+    if (s->otherwise)
+        masked_branch(l, s->otherwise,
+                      and_masks(l, l->par->mask, invert_mask(l, c.reg)));
+    rejoin(l);
+}
+
+static void lower_if(Lower *l, const IrStmt *s)
+{
+    Val cond = value_of(l, s->cond);
+    uint8_t saved;
+
+    if (l->failed)
+        return;
+    cond = cast_value(l, cond, DT_BOOL, true);
+    saved = enter_control(l, cond);
+    if (cond.level == AT_SLOT)
+        if_by_jump(l, s, cond);
+    else
+        if_by_mask(l, s, cond);
+    l->control = saved;
+}
+
+static void lower_assert(Lower *l, const IrStmt *s)
+{
+    const IrAttrValue *msg = ir_attr_get(s, ATTR_MSG);
+    Text text = msg && msg->kind == ATTRVAL_TEXT ? msg->text : TEXT("");
+    Val cond = value_of(l, s->cond);
+    int site;
+
+    if (l->failed)
+        return;
+    cond = cast_value(l, cond, DT_BOOL, true);
+    site = new_site(l, SITE_ASSERT, -1, false, text);
+    if (cond.level == AT_SLOT && (!l->par || l->par->mask < 0)) {
+        emit(l, (Instr){.op = INSTR_CHECK, .a = cond.reg, .b = site});
+        return;
+    }
+    cond = promote(l, cond, AT_LANES);
+    emit(l, (Instr){.op = INSTR_VCHECK, .a = cond.reg, .b = site,
+                    .c = l->par->mask});
+    release(l, cond);
+}
+
+// ---- dispatch -----------------------------------------------------------------------------
+
+static void lower_block(Lower *l, const IrStmt *s)
+{
+    for (int i = 0; i < s->len && !l->failed; i++) {
+        IrStmtKind kind = s->body[i]->kind;
+
+        lower_stmt(l, s->body[i]);
+        if (kind == STMT_BREAK || kind == STMT_CONTINUE)
+            return;             // what follows is never reached
+    }
+}
+
+void lower_stmt(Lower *l, const IrStmt *s)
+{
+    if (!s || l->failed)
+        return;
+    if (s->kind != STMT_BLOCK) {
+        l->at = s->at;
+        l->stmt = s->id;
+    }
+    switch (s->kind) {
+    case STMT_BLOCK:
+        lower_block(l, s);
+        break;
+    case STMT_ALLOC:
+        lower_alloc(l, s);
+        break;
+    case STMT_LET:
+        lower_let(l, s);
+        break;
+    case STMT_STORE:
+        lower_store(l, s);
+        break;
+    case STMT_IF:
+        lower_if(l, s);
+        break;
+    case STMT_FOR:
+        lower_for(l, s);
+        break;
+    case STMT_WHILE:
+        lower_while(l, s);
+        break;
+    case STMT_BREAK:
+    case STMT_CONTINUE:
+        lower_jump(l, s->kind == STMT_CONTINUE);
+        break;
+    case STMT_ASSERT:
+        lower_assert(l, s);
+        break;
+    case STMT_TILE:
+        lower_tile(l, s);
+        break;
+    case STMT_LAUNCH:
+        unsupported(l, "a T.Kernel inside of another");
+        break;
+    case STMT_EVAL:
+        release(l, value_of(l, s->value));
+        break;
+    }
+}

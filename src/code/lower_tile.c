@@ -1,0 +1,296 @@
+// lower_tile.c - tile operations with an instruction of their own: gemm,
+// reductions, scans, im2col, print.
+#include "code/code_int.h"
+
+static IrKernel *kernel_of(Lower *l)
+{
+    return (IrKernel *)l->k;    // resolution only adds nodes to its arena
+}
+
+// ---- gemm ---------------------------------------------------------------------------
+
+static bool matrix_of(Lower *l, const IrRegion *r, int row, int col, Matrix *m)
+{
+    const IrBuffer *b = r->buffer;
+    Form f;
+
+    *m = (Matrix){.buffer = b->id, .row = row, .col = col};
+    if (!buffer_usable(l, b))
+        return false;
+    for (int d = 0; d < b->rank; d++) {
+        if (!form_of(l, r->min[d], &f) || !fix_index(l, b, d, &f))
+            return false;
+        m->at[d] = form_base_slot(l, &f);
+    }
+    return true;
+}
+
+static DType operand_dtype(Lower *l, const IrRegion *r)
+{
+    return map_dtype(l, r->buffer->dtype);
+}
+
+static LaneType gemm_type(Lower *l, DType a, DType c)
+{
+    if (!dtype_is_float(c) && !dtype_is_float(a) &&
+        lane_type_of(c) == LANE_I32 && lane_bytes(lane_type_of(a)) == 4)
+        return LANE_I32;
+    if (!dtype_is_float(c) || !dtype_is_float(a))
+        unsupported(l, "T.gemm of %s into %s", dtype_info(a)->name,
+                    dtype_info(c)->name);
+    return a == DT_F64 || c == DT_F64 ? LANE_F64 : LANE_F32;
+}
+
+static int clear_slot(Lower *l, const IrStmt *s)
+{
+    enum { CLEAR_ACCUM = 6 };
+    Val v;
+
+    if (s->operand_count <= CLEAR_ACCUM ||
+        s->operand[CLEAR_ACCUM].kind != OPERAND_EXPR)
+        return -1;
+    v = value_of(l, s->operand[CLEAR_ACCUM].expr);
+    return l->failed ? -1 : cast_value(l, v, DT_BOOL, true).reg;
+}
+
+static void lower_gemm(Lower *l, const IrStmt *s)
+{
+    const IrRegion *r[3];
+    IrGemmShape shape;
+    Gemm g = {0};
+
+    if (!ir_resolve_gemm(kernel_of(l), s, &shape)) {
+        l->failed = true;
+        return;
+    }
+    for (int i = 0; i < 3; i++)
+        if (!(r[i] = operand_region(l, s, i)))
+            return;
+    g.m = shape.m;
+    g.n = shape.n;
+    g.k = shape.k;
+    g.clear = clear_slot(l, s);
+    g.type = gemm_type(l, operand_dtype(l, r[0]), operand_dtype(l, r[2]));
+    g.site = new_site(l, SITE_BOUNDS, r[2]->buffer->id, true, TEXT("T.gemm"));
+    if (!matrix_of(l, r[0], shape.a_row, shape.a_col, &g.a) ||
+        !matrix_of(l, r[1], shape.b_row, shape.b_col, &g.b) ||
+        !matrix_of(l, r[2], shape.c_row, shape.c_col, &g.c))
+        return;
+    vec_push(l->arena, &l->gemm, g);
+    emit(l, (Instr){.op = INSTR_GEMM, .a = l->gemm.len - 1});
+}
+
+// ---- reductions and scans ---------------------------------------------------------------
+
+static bool tile_usable(Lower *l, const IrBuffer *b)
+{
+    if (!buffer_usable(l, b))
+        return false;
+    if (l->code->buffer[b->id].place != BUFFER_SCRATCH)
+        unsupported(l, "'%.*s' must be a fragment, in shared memory or local",
+                    TEXT_ARG(b->name));
+    return !l->failed;
+}
+
+static LaneOp reduction_lane(const IrStmt *s)
+{
+    bool nan = ir_attr_int(s, ATTR_NAN_PROPAGATE, 0);
+
+    switch (s->op) {
+    case OP_REDUCE_MAX:
+    case OP_REDUCE_ABSMAX:
+        return nan ? LANE_OP_MAXNAN : LANE_OP_MAX;
+    case OP_REDUCE_MIN:
+        return nan ? LANE_OP_MINNAN : LANE_OP_MIN;
+    default:
+        return LANE_OP_ADD;
+    }
+}
+
+static void lower_reduce(Lower *l, const IrStmt *s)
+{
+    IrReduceShape shape;
+    Reduction r = {.op = reduction_lane(s)};
+
+    if (!ir_resolve_reduce(kernel_of(l), s, &shape)) {
+        l->failed = true;
+        return;
+    }
+    if (!tile_usable(l, shape.src) || !tile_usable(l, shape.out))
+        return;
+    r.src = shape.src->id;
+    r.dst = shape.out->id;
+    r.dim = shape.dim;
+    r.magnitude = s->op == OP_REDUCE_ABSMAX || s->op == OP_REDUCE_ABSSUM;
+    r.clear = shape.clear || s->op == OP_REDUCE_ABSSUM;
+    if (!dtype_is_float(l->code->buffer[r.dst].dtype) &&
+        (r.op == LANE_OP_MAXNAN || r.op == LANE_OP_MINNAN))
+        r.op = r.op == LANE_OP_MAXNAN ? LANE_OP_MAX : LANE_OP_MIN;
+    vec_push(l->arena, &l->reduction, r);
+    emit(l, (Instr){.op = INSTR_REDUCE, .a = l->reduction.len - 1});
+}
+
+static void lower_scan(Lower *l, const IrStmt *s)
+{
+    IrScanShape shape;
+    Reduction r = {.op = LANE_OP_ADD, .clear = true};
+
+    if (!ir_resolve_scan(kernel_of(l), s, &shape)) {
+        l->failed = true;
+        return;
+    }
+    if (shape.src->form != REGION_WHOLE || shape.dst->form != REGION_WHOLE) {
+        unsupported(l, "T.cumsum on a slice");
+        return;
+    }
+    if (!tile_usable(l, shape.src->buffer) || !tile_usable(l, shape.dst->buffer))
+        return;
+    r.src = shape.src->buffer->id;
+    r.dst = shape.dst->buffer->id;
+    r.dim = shape.dim;
+    r.reverse = shape.reverse;
+    vec_push(l->arena, &l->reduction, r);
+    emit(l, (Instr){.op = INSTR_SCAN, .a = l->reduction.len - 1});
+}
+
+// ---- im2col ---------------------------------------------------------------------------------
+
+static int step_slot(Lower *l, const IrStmt *s, int operand)
+{
+    Form f;
+
+    if (operand >= s->operand_count ||
+        s->operand[operand].kind != OPERAND_EXPR ||
+        !form_of(l, s->operand[operand].expr, &f))
+        return int_slot(l, DT_I64, 0);
+    return form_base_slot(l, &f);
+}
+
+static void lower_im2col(Lower *l, const IrStmt *s)
+{
+    const IrRegion *img = operand_region(l, s, 0);
+    const IrRegion *col = img ? operand_region(l, s, 1) : NULL;
+    Im2col m = {.kernel = ir_attr_int(s, ATTR_KERNEL, 1),
+                .stride = ir_attr_int(s, ATTR_STRIDE, 1),
+                .dilation = ir_attr_int(s, ATTR_DILATION, 1),
+                .pad = ir_attr_int(s, ATTR_PAD, 0)};
+
+    if (!col)
+        return;
+    if (!ir_resolve_im2col(kernel_of(l), s)) {
+        l->failed = true;
+        return;
+    }
+    if (col->form != REGION_WHOLE || col->buffer->rank != 2) {
+        unsupported(l, "T.im2col into a slice");
+        return;
+    }
+    if (!buffer_usable(l, img->buffer) || !tile_usable(l, col->buffer))
+        return;
+    note_global(l, img->buffer, false, 0);
+    m.src = img->buffer->id;
+    m.dst = col->buffer->id;
+    m.step_m = step_slot(l, s, 2);
+    m.step_k = step_slot(l, s, 3);
+    vec_push(l->arena, &l->im2col, m);
+    emit(l, (Instr){.op = INSTR_IM2COL, .a = l->im2col.len - 1});
+}
+
+// ---- print -----------------------------------------------------------------------------------
+
+static void print_operand(Lower *l, const IrOperand *o, Print *p)
+{
+    Form index[IR_MAX_RANK];
+    Val v;
+
+    if (o->kind == OPERAND_REGION && o->region->form != REGION_POINT) {
+        p->kind = PRINT_BUFFER;
+        p->buffer = o->region->buffer->id;
+        p->dtype = map_dtype(l, o->region->buffer->dtype);
+        buffer_usable(l, o->region->buffer);
+        return;
+    }
+    p->kind = PRINT_SLOT;
+    if (o->kind == OPERAND_EXPR) {
+        v = value_of(l, o->expr);
+    } else {
+        const IrRegion *r = o->region;
+
+        if (!index_forms(l, r->buffer, r->min, r->buffer->rank, index))
+            return;
+        v = load_of(l, r->buffer, index, 0);
+    }
+    p->slot = v.reg;
+    p->dtype = v.dtype;
+}
+
+static void lower_print(Lower *l, const IrStmt *s)
+{
+    const IrAttrValue *msg = ir_attr_get(s, ATTR_MSG);
+    Print p = {.kind = PRINT_MESSAGE};
+
+    if (msg && msg->kind == ATTRVAL_TEXT)
+        p.message = msg->text;
+    if (s->operand_count > 0 && s->operand[0].kind != OPERAND_NONE)
+        print_operand(l, &s->operand[0], &p);
+    if (l->failed)
+        return;
+    l->code->prints = true;
+    if (l->launch >= 0)
+        l->launches.at[l->launch].ordered = true;
+    vec_push(l->arena, &l->print, p);
+    emit(l, (Instr){.op = INSTR_PRINT, .a = l->print.len - 1});
+}
+
+// ---- dispatch -----------------------------------------------------------------------------------
+
+void lower_tile(Lower *l, const IrStmt *s)
+{
+    const OpInfo *info = op_info(l->k->ops, s->op);
+
+    if (info->class == OPCLASS_HINT)
+        return;
+    if (l->par && info->class == OPCLASS_TILE && s->op != OP_ATOMIC_ADD &&
+        s->op != OP_ATOMIC_MAX && s->op != OP_ATOMIC_MIN) {
+        unsupported(l, "%s inside of a T.Parallel", info->surface);
+        return;
+    }
+    switch (s->op) {
+    case OP_COPY:
+        lower_copy(l, s);
+        break;
+    case OP_FILL:
+    case OP_CLEAR:
+        lower_fill(l, s);
+        break;
+    case OP_GEMM:
+        lower_gemm(l, s);
+        break;
+    case OP_REDUCE_SUM:
+    case OP_REDUCE_MAX:
+    case OP_REDUCE_MIN:
+    case OP_REDUCE_ABSMAX:
+    case OP_REDUCE_ABSSUM:
+        lower_reduce(l, s);
+        break;
+    case OP_CUMSUM:
+        lower_scan(l, s);
+        break;
+    case OP_TRANSPOSE:
+        lower_transpose(l, s);
+        break;
+    case OP_IM2COL:
+        lower_im2col(l, s);
+        break;
+    case OP_ATOMIC_ADD:
+    case OP_ATOMIC_MAX:
+    case OP_ATOMIC_MIN:
+        lower_atomic(l, s);
+        break;
+    case OP_PRINT:
+        lower_print(l, s);
+        break;
+    default:
+        unsupported(l, "%s is not supported yet", info->surface);
+    }
+}

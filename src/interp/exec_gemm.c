@@ -1,0 +1,214 @@
+// exec_gemm.c - T.gemm: C += A B as one fused multiply-add chain per element,
+// k ascending, from C's value; one rounding to C's dtype at the end.
+//
+// Tiles kept as lanes of the multiplication's type are used where they lie.
+// Others are converted, and transposed ones packed, into the worker's scratch.
+#include "interp/interp_int.h"
+
+#include <string.h>
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t elements_of(const CodeBuffer *b)
+{
+    int64_t n = 1;
+
+    for (int d = 0; d < b->rank; d++)
+        n *= b->shape[d];
+    return n;
+}
+
+int64_t pack_need(const Code *c)
+{
+    int64_t n = CODE_LANES;
+
+    for (int i = 0; i < c->gemm_count; i++) {
+        const Gemm *g = &c->gemm[i];
+
+        n = most(n, most(g->m * g->k, most(g->k * g->n, g->m * g->n)));
+    }
+    for (int i = 0; i < c->reduction_count; i++)
+        n = most(n, most(elements_of(&c->buffer[c->reduction[i].src]),
+                         elements_of(&c->buffer[c->reduction[i].dst])));
+    return (n + 16) * 8;
+}
+
+// ---- operands -------------------------------------------------------------------------
+
+typedef struct {
+    const Tensor *t;
+    DType dtype;
+    int64_t at;                     // element offset of its first element
+    int64_t rows, cols, row_step, col_step;
+} View;
+
+// False with a finding when the matrix leaves its buffer.
+static bool view_of(Worker *w, const Gemm *g, const Matrix *m, int64_t rows,
+                    int64_t cols, View *v)
+{
+    const CodeBuffer *b = &w->code->buffer[m->buffer];
+
+    *v = (View){.t = &w->buffer[m->buffer], .dtype = b->dtype, .rows = rows,
+                .cols = cols, .row_step = w->buffer[m->buffer].stride[m->row],
+                .col_step = w->buffer[m->buffer].stride[m->col]};
+    for (int d = 0; d < b->rank; d++) {
+        int64_t at = w->slot[m->at[d]].i, size = v->t->shape[d];
+        int64_t n = d == m->row ? rows : d == m->col ? cols : 1;
+
+        if (at < 0 || n > size || at > size - n) {
+            report(w, g->site, 1, d, at < 0 ? at : at + n - 1, size);
+            return false;
+        }
+        v->at += at * v->t->stride[d];
+    }
+    return true;
+}
+
+static bool is_ready(const View *v, LaneType type)
+{
+    return !v->t->load && v->t->type == type && v->col_step == 1;
+}
+
+static char *element_at(const View *v, int64_t at)
+{
+    return v->t->at + at * v->t->element;
+}
+
+static void to_type(const Worker *w, const View *v, LaneType type, void *dst,
+                    int64_t at, int64_t n)
+{
+    const char *from = element_at(v, at);
+
+    if (v->t->load && type == LANE_F64)
+        w->lanes->load_f64[v->dtype](dst, from, NULL, NULL, n);
+    else if (v->t->load)
+        w->lanes->load[v->dtype](dst, from, NULL, NULL, n);
+    else
+        w->lanes->convert[v->t->type][type](dst, from, NULL, NULL, n);
+}
+
+// The lines of memory as dense lines of lanes.
+static void convert_lines(const Worker *w, const View *v, LaneType type,
+                          char *dst, int64_t lines, int64_t width,
+                          int64_t pitch)
+{
+    size_t bytes = (size_t)width * lane_bytes(type);
+
+    for (int64_t i = 0; i < lines; i++)
+        to_type(w, v, type, dst + (size_t)i * bytes, v->at + i * pitch, width);
+}
+
+static void transpose(const Worker *w, LaneType type, void *dst, int64_t ldd,
+                      const void *src, int64_t lds, int64_t rows, int64_t cols)
+{
+    if (lane_bytes(type) == 4)
+        w->lanes->transpose32(dst, ldd, src, lds, (int)rows, (int)cols);
+    else
+        w->lanes->transpose64(dst, ldd, src, lds, (int)rows, (int)cols);
+}
+
+// v as rows of lanes with pitch *ld; uses pack[slot] and pack[3].
+static void *operand_lanes(Worker *w, const View *v, LaneType type, int slot,
+                           int64_t *ld)
+{
+    bool straight = v->col_step == 1;
+    bool as_lanes = !v->t->load && v->t->type == type;
+    const char *lines = element_at(v, v->at);
+    int64_t pitch = v->row_step;
+
+    *ld = v->row_step;
+    if (straight && as_lanes)
+        return element_at(v, v->at);
+    *ld = v->cols;
+    if (straight) {
+        convert_lines(w, v, type, w->pack[slot], v->rows, v->cols, v->row_step);
+        return w->pack[slot];
+    }
+    pitch = v->col_step;
+    if (!as_lanes) {
+        convert_lines(w, v, type, w->pack[3], v->cols, v->rows, v->col_step);
+        lines = w->pack[3];
+        pitch = v->rows;
+    }
+    transpose(w, type, w->pack[slot], v->cols, lines, pitch, v->cols, v->rows);
+    return w->pack[slot];
+}
+
+// ---- C -------------------------------------------------------------------------------------
+
+static void clear_rows(char *c, int64_t ld, const View *v, size_t lane)
+{
+    for (int64_t r = 0; r < v->rows; r++)
+        memset(c + (size_t)(r * ld) * lane, 0, (size_t)v->cols * lane);
+}
+
+static void round_rows(const Worker *w, const View *v, char *c, int64_t ld)
+{
+    LaneFn *round = w->lanes->round[v->dtype];
+
+    for (int64_t r = 0; round && r < v->rows; r++) {
+        char *row = c + (size_t)(r * ld) * lane_bytes(v->t->type);
+
+        round(row, row, NULL, NULL, v->cols);
+    }
+}
+
+// C computed apart, in another type or layout than its buffer has.
+static void put_back(Worker *w, const View *v, LaneType type, const char *c)
+{
+    DType from = type == LANE_F64   ? DT_F64
+                 : type == LANE_I32 ? DT_I32
+                                    : DT_F32;
+
+    for (int64_t r = 0; r < v->rows; r++)
+        for (int64_t j = 0; j < v->cols; j += CODE_LANES) {
+            int64_t n = v->cols - j < CODE_LANES ? v->cols - j : CODE_LANES;
+            const char *src = c + (size_t)(r * v->cols + j) * lane_bytes(type);
+
+            cast_lanes(w, w->pack[3], v->dtype, src, from, true, n);
+            store_elements(w, v->t, v->at + r * v->row_step + j, w->pack[3], n);
+        }
+}
+
+static void multiply(const Worker *w, const Gemm *g, const void *a, int64_t lda,
+                     const void *b, int64_t ldb, void *c, int64_t ldc)
+{
+    int m = (int)g->m, n = (int)g->n, k = (int)g->k;
+
+    if (g->type == LANE_F64)
+        w->lanes->gemm_f64(m, n, k, a, lda, b, ldb, c, ldc);
+    else if (g->type == LANE_I32)
+        w->lanes->gemm_i32(m, n, k, a, lda, b, ldb, c, ldc);
+    else
+        w->lanes->gemm_f32(m, n, k, a, lda, b, ldb, c, ldc);
+}
+
+const Instr *exec_GEMM(Worker *w, const Instr *i)
+{
+    const Gemm *g = &w->code->gemm[i->a];
+    View a, b, c;
+    int64_t lda, ldb, ldc;
+    bool in_place;
+    char *out;
+
+    if (!view_of(w, g, &g->a, g->m, g->k, &a) ||
+        !view_of(w, g, &g->b, g->k, g->n, &b) ||
+        !view_of(w, g, &g->c, g->m, g->n, &c))
+        return i + 1;
+    in_place = is_ready(&c, g->type);
+    out = operand_lanes(w, &c, g->type, 2, &ldc);
+    if (g->clear >= 0 && w->slot[g->clear].i)
+        clear_rows(out, ldc, &c, lane_bytes(g->type));
+    const void *x = operand_lanes(w, &a, g->type, 0, &lda);
+    const void *y = operand_lanes(w, &b, g->type, 1, &ldb);
+    multiply(w, g, x, lda, y, ldb, out, ldc);
+    if (in_place)
+        round_rows(w, &c, out, ldc);
+    else
+        put_back(w, &c, g->type, out);
+    w->flops += 2.0 * (double)g->m * (double)g->n * (double)g->k;
+    return i + 1;
+}

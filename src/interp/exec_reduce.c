@@ -1,0 +1,259 @@
+// exec_reduce.c - reductions and scans of tiles along one dimension.
+//
+// A tile is [outer][n][inner] around the reduced dimension. Every output is
+// reduced in the order that lanes.h fixes for contiguous lanes; columns
+// (inner > 1) are turned into contiguous lines first, sixteen at a time.
+#include "interp/interp_int.h"
+
+#include <string.h>
+
+enum { TURN = 16 };
+
+typedef struct {
+    const Reduction *r;
+    const CodeBuffer *src, *dst;
+    Tensor *from, *to;
+    LaneType type;                  // of dst
+    int lane;
+    int64_t outer, n, inner;
+    const char *lanes;              // src as lanes of dst's dtype
+} Job;
+
+static Job job_of(Worker *w, const Instr *i)
+{
+    const Reduction *r = &w->code->reduction[i->a];
+    Job j = {.r = r, .src = &w->code->buffer[r->src],
+             .dst = &w->code->buffer[r->dst], .from = &w->buffer[r->src],
+             .to = &w->buffer[r->dst], .outer = 1, .inner = 1};
+
+    j.type = lane_type_of(j.dst->dtype);
+    j.lane = (int)lane_bytes(j.type);
+    for (int d = 0; d < j.src->rank; d++)
+        *(d < r->dim    ? &j.outer
+          : d == r->dim ? &j.n
+                        : &j.inner) =
+            d == r->dim ? j.src->shape[d]
+                        : (d < r->dim ? j.outer : j.inner) * j.src->shape[d];
+    return j;
+}
+
+// ---- the source in dst's dtype ---------------------------------------------------------
+
+static int64_t piece(int64_t total, int64_t at)
+{
+    return total - at < CODE_LANES ? total - at : CODE_LANES;
+}
+
+static void convert_source(Worker *w, const Job *j, char *to)
+{
+    int64_t total = j->outer * j->n * j->inner;
+    LaneFn *abs = w->lanes->op[LANE_OP_ABS][j->type];
+
+    for (int64_t at = 0; at < total; at += CODE_LANES) {
+        int64_t n = piece(total, at);
+        char *out = to + at * j->lane;
+
+        load_elements(w, j->from, w->pack[2], at, n);
+        cast_lanes(w, out, j->dst->dtype, w->pack[2], j->src->dtype, true, n);
+        if (j->r->magnitude && abs)
+            abs(out, out, NULL, NULL, n);
+    }
+}
+
+static void set_source(Worker *w, Job *j)
+{
+    if (!j->from->load && j->src->dtype == j->dst->dtype && !j->r->magnitude) {
+        j->lanes = j->from->at;
+        return;
+    }
+    convert_source(w, j, w->pack[0]);
+    j->lanes = w->pack[0];
+}
+
+// ---- reduce ---------------------------------------------------------------------------------
+
+static double lowest(DType t)
+{
+    const DTypeInfo *info = dtype_info(t);
+
+    return info->has_infinity ? -__builtin_inf() : -info->max_finite;
+}
+
+static void identity(const Job *j, Slot *out)
+{
+    DType t = j->dst->dtype;
+    const DTypeInfo *info = dtype_info(t);
+    bool least = j->r->op == LANE_OP_MIN || j->r->op == LANE_OP_MINNAN;
+
+    *out = (Slot){0};
+    if (j->r->op == LANE_OP_ADD || j->r->magnitude)
+        return;
+    if (info->kind == KIND_FLOAT) {
+        double v = least ? -lowest(t) : lowest(t);
+
+        if (t == DT_F64)
+            out->d = v;
+        else
+            out->f = (float)v;
+    } else if (info->kind == KIND_INT) {
+        uint64_t top = (uint64_t)1 << (info->bits - 1);
+
+        out->i = (int64_t)(least ? top - 1 : 0 - top);
+    } else {
+        out->i = least ? (int64_t)(UINT64_MAX >> (64 - info->bits)) : 0;
+        if (info->kind == KIND_BOOL)
+            out->i = least;
+    }
+}
+
+static void reduce_line(Worker *w, const Job *j, const char *line, int64_t out,
+                        const Slot *start)
+{
+    Slot acc = *start;
+
+    if (!j->r->clear)
+        load_elements(w, j->to, &acc, out, 1);
+    w->lanes->reduce(j->r->op, j->type, j->dst->dtype, &acc, line, j->n);
+    store_elements(w, j->to, out, &acc, 1);
+}
+
+// Columns [c, c + width) of one outer index, turned into lines.
+static void reduce_columns(Worker *w, const Job *j, int64_t o, int64_t c,
+                           int width, const Slot *start)
+{
+    const char *from = j->lanes + (o * j->n * j->inner + c) * j->lane;
+    char *lines = w->pack[1];
+
+    if (j->lane == 4)
+        w->lanes->transpose32(lines, j->n, from, j->inner, (int)j->n, width);
+    else
+        w->lanes->transpose64(lines, j->n, from, j->inner, (int)j->n, width);
+    for (int i = 0; i < width; i++)
+        reduce_line(w, j, lines + i * j->n * j->lane, o * j->inner + c + i,
+                    start);
+}
+
+const Instr *exec_REDUCE(Worker *w, const Instr *i)
+{
+    Job j = job_of(w, i);
+    Slot start;
+
+    set_source(w, &j);
+    identity(&j, &start);
+    for (int64_t o = 0; o < j.outer; o++) {
+        if (j.inner == 1) {
+            reduce_line(w, &j, j.lanes + o * j.n * j.lane, o, &start);
+            continue;
+        }
+        for (int64_t c = 0; c < j.inner; c += TURN)
+            reduce_columns(w, &j, o, c,
+                           (int)(j.inner - c < TURN ? j.inner - c : TURN),
+                           &start);
+    }
+    return i + 1;
+}
+
+// ---- scan -------------------------------------------------------------------------------------
+
+// Line k of outer index o += line `before` of it, on the lanes in pack[0].
+static void scan_step(Worker *w, const Job *j, char *base, int64_t k,
+                      int64_t before)
+{
+    LaneFn *op = w->lanes->op[j->r->op][j->type];
+    LaneFn *round = w->lanes->round[j->dst->dtype];
+    char *line = base + k * j->inner * j->lane;
+
+    op(line, base + before * j->inner * j->lane, line, NULL, j->inner);
+    if (round)
+        round(line, line, NULL, NULL, j->inner);
+}
+
+const Instr *exec_SCAN(Worker *w, const Instr *i)
+{
+    Job j = job_of(w, i);
+    int64_t total = j.outer * j.n * j.inner;
+    int64_t last = j.n - 1;
+
+    convert_source(w, &j, w->pack[0]);
+    for (int64_t o = 0; o < j.outer; o++) {
+        char *base = w->pack[0] + o * j.n * j.inner * j.lane;
+
+        for (int64_t k = 1; k < j.n; k++)
+            if (j.r->reverse)
+                scan_step(w, &j, base, last - k, last - k + 1);
+            else
+                scan_step(w, &j, base, k, k - 1);
+    }
+    store_elements(w, j.to, 0, w->pack[0], total);
+    return i + 1;
+}
+
+// ---- im2col --------------------------------------------------------------------------------------
+
+typedef struct {
+    const Im2col *m;
+    const Tensor *img;
+    int64_t out_h, out_w;
+} Windows;
+
+static int64_t windows_along(const Im2col *m, int64_t size)
+{
+    int64_t reach = (m->kernel - 1) * m->dilation + 1;
+    int64_t room = size + 2 * m->pad - reach;
+
+    return room < 0 ? 0 : room / m->stride + 1;
+}
+
+// The offset of the image element that row m, column k of the matrix shows.
+static bool window_element(const Windows *x, int64_t m, int64_t k, int64_t *at)
+{
+    const Tensor *t = x->img;
+    int64_t channels = t->shape[3], area = x->out_h * x->out_w;
+    int64_t n, h, c;
+
+    if (m < 0 || k < 0 || area <= 0 || channels <= 0)
+        return false;
+    n = m / area;
+    h = m % area / x->out_w * x->m->stride +
+        k / (x->m->kernel * channels) * x->m->dilation - x->m->pad;
+    c = m % x->out_w * x->m->stride +
+        k / channels % x->m->kernel * x->m->dilation - x->m->pad;
+    if (n >= t->shape[0] || h < 0 || h >= t->shape[1] || c < 0 ||
+        c >= t->shape[2])
+        return false;
+    *at = n * t->stride[0] + h * t->stride[1] + c * t->stride[2] +
+          k % channels * t->stride[3];
+    return true;
+}
+
+static int64_t tile_origin(int64_t step, int64_t size)
+{
+    int64_t at;
+
+    return __builtin_mul_overflow(step, size, &at) || at < 0 ||
+                   at > INT64_MAX / 4
+               ? -1
+               : at;
+}
+
+const Instr *exec_IM2COL(Worker *w, const Instr *i)
+{
+    const Im2col *m = &w->code->im2col[i->a];
+    Tensor *col = &w->buffer[m->dst];
+    Windows x = {.m = m, .img = &w->buffer[m->src]};
+    int64_t rows = col->shape[0], cols = col->shape[1];
+    int64_t m0 = tile_origin(w->slot[m->step_m].i, rows);
+    int64_t k0 = tile_origin(w->slot[m->step_k].i, cols), at;
+
+    x.out_h = windows_along(m, x.img->shape[1]);
+    x.out_w = windows_along(m, x.img->shape[2]);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < cols; c++) {
+            Slot one = {0};
+
+            if (m0 >= 0 && k0 >= 0 && window_element(&x, m0 + r, k0 + c, &at))
+                load_elements(w, x.img, &one, at, 1);
+            store_elements(w, col, r * cols + c, &one, 1);
+        }
+    return i + 1;
+}

@@ -1,0 +1,164 @@
+// findings.c - what workers noticed, in people's words.
+//
+// Each site has one counter per worker; a worker's first occurrence is in its
+// lowest block, because blocks are handed out in ascending order. The merge
+// takes sums and the lowest block, so it does not depend on the threads.
+#include "interp/interp_int.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void report(Worker *w, int site, int64_t count, int dim, int64_t index,
+            int64_t extent)
+{
+    Finding *f;
+
+    if (site < 0)
+        return;
+    f = &w->finding[site];
+    if (!f->count)
+        *f = (Finding){.launch = w->launch, .block = w->block, .dim = dim,
+                       .index = index, .extent = extent};
+    f->count += count;
+}
+
+static bool is_earlier(const Finding *a, const Finding *b)
+{
+    return a->launch != b->launch ? a->launch < b->launch : a->block < b->block;
+}
+
+static void merge(Finding *into, const Finding *f)
+{
+    int64_t count = into->count + f->count;
+
+    if (!f->count)
+        return;
+    if (!into->count || is_earlier(f, into))
+        *into = *f;
+    into->count = count;
+}
+
+// ---- messages ---------------------------------------------------------------------------
+
+static void print_block(const Run *run, const Finding *f, char *out, size_t room)
+{
+    const Launch *l;
+    const int64_t *grid;
+    int64_t b = f->block;
+
+    *out = '\0';
+    if (f->launch < 0 || f->launch >= run->code->launch_count ||
+        f->launch >= (int)countof(run->result->grid))
+        return;
+    l = &run->code->launch[f->launch];
+    grid = run->result->grid[f->launch];
+    snprintf(out, room, ", in block (%" PRId64, grid[0] ? b % grid[0] : b);
+    for (int d = 1; d < l->grid_rank; d++) {
+        size_t used = strlen(out);
+
+        b = grid[d - 1] ? b / grid[d - 1] : 0;
+        snprintf(out + used, room - used, ", %" PRId64,
+                 grid[d] ? b % grid[d] : b);
+    }
+    snprintf(out + strlen(out), room - strlen(out), ")");
+}
+
+static void print_bounds(const Run *run, const Site *s, const Finding *f,
+                         const char *block, char *out, size_t room)
+{
+    const CodeBuffer *b = &run->code->buffer[s->buffer];
+
+    snprintf(out, room,
+             "%s index %" PRId64 " of dimension %d of '%.*s' (%s), which has "
+             "%" PRId64 " elements there%s",
+             s->store ? "writes to" : "reads", f->index, f->dim,
+             TEXT_ARG(b->name), b->scope, f->extent, block);
+}
+
+static void print_message(const Run *run, const Site *s, const Finding *f,
+                          char *out, size_t room)
+{
+    char block[100];
+
+    print_block(run, f, block, sizeof block);
+    switch (s->kind) {
+    case SITE_BOUNDS:
+        print_bounds(run, s, f, block, out, room);
+        break;
+    case SITE_DIVISION:
+        snprintf(out, room, "integer division by zero%s", block);
+        break;
+    case SITE_ASSERT:
+        snprintf(out, room, "assertion fails%s%.*s%s",
+                 s->message.len ? ": " : "", TEXT_ARG(s->message), block);
+        break;
+    case SITE_SPACE:
+        snprintf(out, room, "a loop has more iterations than can be run%s",
+                 block);
+        break;
+    }
+}
+
+static const char *id_of(SiteKind kind)
+{
+    switch (kind) {
+    case SITE_BOUNDS:
+        return "out-of-bounds";
+    case SITE_DIVISION:
+        return "division-by-zero";
+    case SITE_ASSERT:
+        return "assert";
+    case SITE_SPACE:
+        return "loop-size";
+    }
+    return "finding";
+}
+
+// ---- collecting ---------------------------------------------------------------------------
+
+static int compare(const void *a, const void *b)
+{
+    const InterpFinding *x = a, *y = b;
+
+    if (x->launch != y->launch)
+        return x->launch < y->launch ? -1 : 1;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    if (x->at.begin != y->at.begin)
+        return x->at.begin < y->at.begin ? -1 : 1;
+    return strcmp(x->message, y->message);
+}
+
+static void add(Run *run, int site, const Finding *f)
+{
+    InterpResult *r = run->result;
+    const Site *s = &run->code->site[site];
+    InterpFinding *out = &r->findings[r->finding_count++];
+
+    *out = (InterpFinding){.at = s->at, .id = id_of(s->kind),
+                           .launch = f->launch, .block = f->block,
+                           .count = f->count};
+    print_message(run, s, f, out->message, sizeof out->message);
+    r->finding_total += f->count;
+}
+
+void collect_findings(Run *run)
+{
+    InterpResult *r = run->result;
+    int kept = run->options->max_findings > 0 ? run->options->max_findings : 20;
+
+    r->findings = xcalloc((size_t)run->code->site_count + 1,
+                          sizeof *r->findings);
+    for (int s = 0; s < run->code->site_count; s++) {
+        Finding all = run->host.finding[s];
+
+        for (int i = 0; i < run->worker_count; i++)
+            merge(&all, &run->workers[i].finding[s]);
+        if (all.count)
+            add(run, s, &all);
+    }
+    qsort(r->findings, (size_t)r->finding_count, sizeof *r->findings, compare);
+    if (r->finding_count > kept)
+        r->finding_count = kept;
+}

@@ -1,0 +1,143 @@
+// interp_int.h - what the files of interp/ share while a kernel runs.
+//
+// One Run per interp_run; one Worker per thread, everything it needs
+// allocated before the blocks start. An instruction is a function that takes
+// the worker and itself and gives the next instruction, NULL at the end.
+#ifndef INTERP_INTERP_INT_H
+#define INTERP_INTERP_INT_H
+
+#include "code/instr.h"
+#include "interp/interp.h"
+#include "num/lanes.h"
+
+#include <stdatomic.h>
+
+// A buffer as this run (globals) or this worker (scratch) has it.
+typedef struct {
+    char *at;                       // element 0
+    int64_t shape[CODE_RANK], stride[CODE_RANK];
+    int element;                    // bytes of an element in memory
+    int lane;                       // bytes of a lane
+    LaneType type;
+    LaneFn *load, *store;           // NULL: memory holds lanes
+    uint8_t *writes;                // per element, or NULL
+    bool global;
+} Tensor;
+
+typedef struct {
+    int64_t count;
+    int launch;
+    int64_t block;                  // of the first occurrence
+    int dim;
+    int64_t index, extent;
+} Finding;
+
+typedef struct Run Run;
+
+typedef struct {
+    Run *run;
+    const Code *code;
+    const Lanes *lanes;
+    Slot *slot;
+    void **v;                       // vector registers: where they are now
+    Tensor *buffer;
+    // the chunk of the T.Parallel that is running
+    int rows, cols, n;
+    int64_t row0, col0;
+    int launch;
+    int64_t block;
+    bool stored;                    // something went to global memory
+    bool stopped;                   // cancelled
+    int fuel;                       // jumps until the next look at cancelling
+    double flops;
+    int64_t idle_blocks;
+    Finding *finding;               // by site
+    char *own;                      // register storage
+    char *scratch;
+    char *pack[4];                  // working space of gemm and reductions
+    char *raw;                      // CODE_LANES elements in memory form
+    int64_t *offset;                // CODE_LANES
+    int32_t *inside;                // CODE_LANES
+} Worker;
+
+struct Run {
+    const Code *code;
+    const Lanes *lanes;
+    const InterpArg *args;
+    const InterpOptions *options;
+    InterpResult *result;
+    Worker *workers;
+    int worker_count;
+    int64_t pack_bytes;
+    Worker host;
+    char **workspace;               // by buffer; freed at the end
+    int64_t workspace_bytes;
+    atomic_llong done;
+    bool sizing;                    // interp_memory: launches do not run
+};
+
+typedef const Instr *ExecFn(Worker *w, const Instr *i);
+#define INSTR(id, ...) ExecFn exec_##id;
+#include "code/instr.def"
+
+// exec.c
+void run_list(Worker *w, const InstrList *list);
+bool jumped(Worker *w);             // false: cancelled, stop
+
+// exec_scalar.c
+void cast_lanes(const Worker *w, void *dst, DType to, const void *src,
+                DType from, bool saturate, int64_t n);
+void fix_slot(Slot *s, LaneType t); // a lane in a slot becomes an int64
+
+// exec_access.c - lanes from and to a buffer
+typedef struct {
+    Tensor *t;
+    const Access *a;
+    int rows, cols;
+    int64_t at, sr, sc;             // element offset, per row, per column
+    bool inside;                    // every lane is in range
+    bool huge;                      // an index beyond all reason
+    int64_t first[CODE_RANK], row[CODE_RANK], col[CODE_RANK];
+} Box;
+Box box_of(Worker *w, const Access *a, bool by_row);
+bool box_is_dense(const Box *b);    // one run of memory
+void load_box(Worker *w, const Box *b, void *dst, const int32_t *mask);
+void store_box(Worker *w, const Box *b, const void *src, const int32_t *mask);
+void gather(Worker *w, const Box *b, void *dst, const int32_t *mask);
+void scatter(Worker *w, const Box *b, const void *src, const int32_t *mask);
+// Fills w->offset and w->inside for every lane, reporting active ones outside.
+void lane_offsets(Worker *w, const Box *b, const int32_t *mask);
+void load_elements(const Worker *w, const Tensor *t, void *dst, int64_t at,
+                   int64_t n);
+void store_elements(Worker *w, const Tensor *t, int64_t at, const void *src,
+                    int64_t n);
+void note_store(Worker *w, const Tensor *t, int64_t at, int64_t n);
+void load_one(const Worker *w, const Tensor *t, Slot *dst, int64_t at);
+void safe_value(const Worker *w, int buffer, Slot *out);
+
+// exec_vector.c
+int32_t *mask_of(const Worker *w, int reg);     // NULL: all lanes
+
+// findings.c
+void report(Worker *w, int site, int64_t count, int dim, int64_t index,
+            int64_t extent);
+void collect_findings(Run *run);
+
+// exec_gemm.c
+int64_t pack_need(const Code *c);   // bytes of each of Worker.pack
+
+// show.c - T.print and --print
+void show_loop(Worker *w, const Instr *next);
+void show_block_end(Worker *w);
+
+// schedule.c
+void run_launch(Run *run, int launch);
+void make_workers(Run *run);
+void free_workers(Run *run);
+void init_worker(Run *run, Worker *w, bool host);
+void release_worker(Worker *w);
+int64_t worker_bytes(const Run *run);
+bool set_tensors(Run *run, Worker *w);
+
+enum { FUEL = 4096 };
+#endif

@@ -1,0 +1,293 @@
+// schedule.c - workers, and the blocks of a launch in parallel.
+//
+// Everything a worker needs is allocated before the blocks start: inside the
+// parallel region there is no malloc, no output and no diagnostics.
+#include "interp/interp_int.h"
+#include "support/parallel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64, REGISTER = CODE_LANES * 8 + 64, GUARD = 256 };
+
+// ---- memory of a worker -----------------------------------------------------------------
+
+static void *aligned(size_t bytes)
+{
+    void *p = NULL;
+
+    if (posix_memalign(&p, ALIGN, bytes + GUARD))
+        fatal(EXIT_LIMIT, "out of memory (%zu bytes wanted)", bytes);
+    return p;
+}
+
+int64_t worker_bytes(const Run *run)
+{
+    const Code *c = run->code;
+
+    return c->scratch_bytes + (int64_t)c->vector_count * REGISTER +
+           4 * run->pack_bytes + CODE_LANES * 24 +
+           (int64_t)c->slot_count * (int64_t)sizeof(Slot) +
+           (int64_t)c->buffer_count * (int64_t)sizeof(Tensor) +
+           (int64_t)c->site_count * (int64_t)sizeof(Finding);
+}
+
+void init_worker(Run *run, Worker *w, bool host)
+{
+    const Code *c = run->code;
+    int vectors = c->vector_count;
+
+    *w = (Worker){.run = run, .code = c, .lanes = run->lanes, .launch = -1,
+                  .fuel = FUEL};
+    w->slot = xcalloc((size_t)c->slot_count + 1, sizeof(Slot));
+    memcpy(w->slot, c->slot, (size_t)c->slot_count * sizeof(Slot));
+    w->buffer = xcalloc((size_t)c->buffer_count + 1, sizeof(Tensor));
+    w->finding = xcalloc((size_t)c->site_count + 1, sizeof(Finding));
+    w->raw = aligned(CODE_LANES * 8);
+    if (host)
+        return;
+    w->v = xcalloc((size_t)vectors + 1, sizeof *w->v);
+    w->own = aligned((size_t)vectors * REGISTER);
+    for (int i = 0; i < vectors; i++)
+        w->v[i] = w->own + (size_t)i * REGISTER;
+    w->scratch = aligned((size_t)c->scratch_bytes);
+    for (int i = 0; i < 4; i++)
+        w->pack[i] = aligned((size_t)run->pack_bytes);
+    w->offset = aligned(CODE_LANES * sizeof *w->offset);
+    w->inside = aligned(CODE_LANES * sizeof *w->inside);
+}
+
+void release_worker(Worker *w)
+{
+    free(w->slot);
+    free(w->buffer);
+    free(w->finding);
+    free(w->raw);
+    free(w->v);
+    free(w->own);
+    free(w->scratch);
+    for (int i = 0; i < 4; i++)
+        free(w->pack[i]);
+    free(w->offset);
+    free(w->inside);
+}
+
+void make_workers(Run *run)
+{
+    run->worker_count = parallel_threads();
+    run->workers = xcalloc((size_t)run->worker_count, sizeof(Worker));
+    for (int i = 0; i < run->worker_count; i++)
+        init_worker(run, &run->workers[i], false);
+}
+
+void free_workers(Run *run)
+{
+    for (int i = 0; i < run->worker_count; i++)
+        release_worker(&run->workers[i]);
+    free(run->workers);
+}
+
+// ---- tensors ----------------------------------------------------------------------------------
+
+static void set_access(const Worker *w, const CodeBuffer *b, Tensor *t)
+{
+    bool wide = lane_type_of(b->dtype) != LANE_F32
+                    ? dtype_info(b->dtype)->bits >= 32
+                    : b->dtype == DT_F32;
+
+    t->type = lane_type_of(b->dtype);
+    t->lane = (int)lane_bytes(t->type);
+    t->element = b->element;
+    if (b->lanes || wide)
+        return;
+    t->load = w->lanes->load[b->dtype];
+    t->store = w->lanes->store[b->dtype];
+}
+
+static void set_shape(const Worker *w, const CodeBuffer *b, Tensor *t)
+{
+    int64_t stride = 1;
+
+    for (int d = b->rank - 1; d >= 0; d--) {
+        t->shape[d] = b->shape[d] >= 0 ? b->shape[d]
+                                       : w->slot[b->shape_slot[d]].i;
+        t->stride[d] = stride;
+        stride *= t->shape[d];
+    }
+}
+
+static void set_param(const Worker *w, int index, const CodeBuffer *b,
+                      Tensor *t)
+{
+    const InterpArg *a = &w->run->args[b->param];
+
+    t->at = a->data;
+    t->writes = a->writes;
+    t->global = true;
+    if (b->root != index)
+        return;                     // a view is row-major over all of it
+    for (int d = 0; d < b->rank; d++) {
+        t->shape[d] = a->shape[d];
+        t->stride[d] = a->strides[d];
+    }
+}
+
+// Where each buffer is for this worker. Sizes have been checked.
+bool set_tensors(Run *run, Worker *w)
+{
+    const Code *c = run->code;
+
+    for (int i = 0; i < c->buffer_count; i++) {
+        const CodeBuffer *b = &c->buffer[i], *root = &c->buffer[b->root];
+        Tensor *t = &w->buffer[i];
+
+        *t = (Tensor){0};
+        set_access(w, b, t);
+        set_shape(w, b, t);
+        if (root->place == BUFFER_PARAM)
+            set_param(w, i, b, t);
+        else if (root->place == BUFFER_WORKSPACE) {
+            t->at = run->workspace[b->root];
+            t->global = true;
+        } else if (w->scratch && root->offset >= 0) {
+            t->at = w->scratch + root->offset;
+        }
+    }
+    return true;
+}
+
+// ---- blocks ------------------------------------------------------------------------------------
+
+typedef struct {
+    Run *run;
+    int launch;
+    int64_t grid[3], blocks;        // to be run
+    const int64_t *chosen;          // their ids, or NULL: all
+} Blocks;
+
+static void run_block(Blocks *b, Worker *w, int64_t block)
+{
+    const Launch *l = &b->run->code->launch[b->launch];
+    int64_t rest = block;
+
+    for (int d = 0; d < l->grid_rank; d++) {
+        w->slot[l->block[d]].i = rest % b->grid[d];
+        rest /= b->grid[d];
+    }
+    w->launch = b->launch;
+    w->block = block;
+    w->stored = false;
+    run_list(w, &l->body);
+    if (w->stopped)
+        return;
+    w->idle_blocks += !w->stored;
+    if (b->run->options->print_count)
+        show_block_end(w);
+}
+
+static void one_block(void *ctx, int worker, int64_t item)
+{
+    Blocks *b = ctx;
+    Run *run = b->run;
+    Worker *w = &run->workers[worker];
+    int64_t done;
+
+    if (w->stopped)
+        return;
+    run_block(b, w, b->chosen ? b->chosen[item] : item);
+    if (w->stopped)
+        return;
+    done = atomic_fetch_add(&run->done, 1) + 1;
+    if (run->options->progress && worker == 0)
+        run->options->progress(run->options->progress_ctx, done,
+                               run->result->blocks_total);
+}
+
+static void start_workers(Run *run)
+{
+    size_t bytes = (size_t)run->code->slot_count * sizeof(Slot);
+
+    for (int i = 0; i < run->worker_count; i++) {
+        Worker *w = &run->workers[i];
+
+        memcpy(w->slot, run->host.slot, bytes);
+        set_tensors(run, w);
+        w->stopped = false;
+    }
+}
+
+static bool chosen_blocks(Blocks *b)
+{
+    const InterpOptions *o = b->run->options;
+    int64_t all = b->blocks;
+
+    if (b->launch != b->run->code->launch_count - 1 || !o->block_count)
+        return true;
+    b->chosen = o->blocks;
+    b->blocks = o->block_count;
+    for (int64_t i = 0; i < b->blocks; i++)
+        if (b->chosen[i] < 0 || b->chosen[i] >= all)
+            return false;
+    return true;
+}
+
+// The grid as the host part left it; false when it is nothing to run.
+static bool grid_of(Run *run, int launch, Blocks *b)
+{
+    const Launch *l = &run->code->launch[launch];
+
+    b->blocks = 1;
+    for (int d = 0; d < 3; d++) {
+        b->grid[d] = d < l->grid_rank ? run->host.slot[l->grid[d]].i : 1;
+        if (launch < (int)countof(run->result->grid))
+            run->result->grid[launch][d] = b->grid[d];
+        if (b->grid[d] <= 0 ||
+            __builtin_mul_overflow(b->blocks, b->grid[d], &b->blocks))
+            return false;
+    }
+    return chosen_blocks(b);
+}
+
+void run_launch(Run *run, int launch)
+{
+    Blocks b = {.run = run, .launch = launch};
+
+    run->result->launches++;
+    if (!grid_of(run, launch, &b))
+        return;
+    run->result->blocks_total += b.blocks;
+    start_workers(run);
+    if (!run->code->launch[launch].ordered && !run->options->print_count) {
+        parallel_for(b.blocks, 1, one_block, &b);
+        return;
+    }
+    for (int64_t i = 0; i < b.blocks && !parallel_cancelled(); i++)
+        one_block(&b, 0, i);
+}
+
+const Instr *exec_LAUNCH(Worker *w, const Instr *i)
+{
+    if (!w->run->sizing)
+        run_launch(w->run, i->a);
+    return parallel_cancelled() ? NULL : i + 1;
+}
+
+const Instr *exec_WORKSPACE(Worker *w, const Instr *i)
+{
+    const CodeBuffer *b = &w->code->buffer[i->a];
+    int64_t bytes = b->element;
+
+    for (int d = 0; d < b->rank; d++) {
+        int64_t n = b->shape[d] >= 0 ? b->shape[d]
+                                     : w->slot[b->shape_slot[d]].i;
+
+        if (n < 0 || __builtin_mul_overflow(bytes, n, &bytes))
+            fatal(EXIT_LIMIT, "workspace '%.*s' is too large",
+                  TEXT_ARG(b->name));
+    }
+    w->run->workspace_bytes += bytes;
+    if (w->run->sizing || w->run->workspace[i->a])
+        return i + 1;
+    w->run->workspace[i->a] = xcalloc((size_t)bytes + GUARD, 1);
+    return i + 1;
+}

@@ -1,0 +1,165 @@
+// show.c - T.print and --print: tiles and scalars as text.
+//
+// Launches that print run their blocks in order on one worker, so the text
+// goes straight into the result.
+#include "interp/interp_int.h"
+
+#include <inttypes.h>
+
+enum { SHOWN_ELEMENTS = 4096 };
+
+static void put_slot(TextBuf *out, DType t, const Slot *s)
+{
+    if (t == DT_F64)
+        buf_printf(out, "%.17g", s->d);
+    else if (dtype_is_float(t))
+        buf_printf(out, "%.9g", s->f);
+    else if (t == DT_U64)
+        buf_printf(out, "%" PRIu64, (uint64_t)s->i);
+    else
+        buf_printf(out, "%" PRId64, s->i);
+}
+
+static void put_block(TextBuf *out, const Worker *w)
+{
+    const Launch *l = &w->code->launch[w->launch];
+
+    buf_puts(out, "block (");
+    for (int d = 0; d < l->grid_rank; d++)
+        buf_printf(out, "%s%" PRId64, d ? ", " : "", w->slot[l->block[d]].i);
+    buf_addc(out, ')');
+}
+
+// ---- tiles ---------------------------------------------------------------------------
+
+typedef struct {
+    const Worker *w;
+    const CodeBuffer *b;
+    const Tensor *t;
+    int64_t from[CODE_RANK], to[CODE_RANK];
+    int64_t left;                   // elements still to be shown
+} Shown;
+
+static void put_dimension(TextBuf *out, Shown *s, int d, int64_t at)
+{
+    Slot one;
+
+    if (d == s->b->rank) {
+        load_one(s->w, s->t, &one, at);
+        put_slot(out, s->b->dtype, &one);
+        s->left--;
+        return;
+    }
+    buf_addc(out, '[');
+    for (int64_t i = s->from[d]; i < s->to[d]; i++) {
+        if (i > s->from[d])
+            buf_puts(out, d + 1 == s->b->rank ? ", " : ",\n ");
+        if (s->left <= 0) {
+            buf_puts(out, "...");
+            break;
+        }
+        put_dimension(out, s, d + 1, at + i * s->t->stride[d]);
+    }
+    buf_addc(out, ']');
+}
+
+static void put_buffer(TextBuf *out, const Worker *w, int buffer,
+                       const InterpPrint *p)
+{
+    Shown s = {.w = w, .b = &w->code->buffer[buffer],
+               .t = &w->buffer[buffer], .left = SHOWN_ELEMENTS};
+
+    for (int d = 0; d < s.b->rank; d++) {
+        s.from[d] = p && d < p->rank ? p->from[d] : 0;
+        s.to[d] = p && d < p->rank ? p->to[d] : s.t->shape[d];
+        if (s.from[d] < 0)
+            s.from[d] = 0;
+        if (s.to[d] > s.t->shape[d])
+            s.to[d] = s.t->shape[d];
+    }
+    put_dimension(out, &s, 0, 0);
+    buf_addc(out, '\n');
+}
+
+const Instr *exec_PRINT(Worker *w, const Instr *i)
+{
+    const Print *p = &w->code->print[i->a];
+    TextBuf *out = &w->run->result->printed;
+
+    if (w->launch >= 0) {
+        put_block(out, w);
+        buf_puts(out, ": ");
+    }
+    if (p->message.len)
+        buf_text(out, p->message);
+    if (p->message.len && p->kind != PRINT_MESSAGE)
+        buf_addc(out, ' ');
+    if (p->kind == PRINT_SLOT)
+        put_slot(out, p->dtype, &w->slot[p->slot]);
+    if (p->kind != PRINT_BUFFER) {
+        buf_addc(out, '\n');
+        return i + 1;
+    }
+    buf_printf(out, "%.*s =\n", TEXT_ARG(w->code->buffer[p->buffer].name));
+    put_buffer(out, w, p->buffer, NULL);
+    return i + 1;
+}
+
+// ---- --print ------------------------------------------------------------------------------
+
+static bool is_readable(const Worker *w, int buffer)
+{
+    const CodeBuffer *b = &w->code->buffer[buffer];
+
+    return b->place != BUFFER_PRIVATE && w->buffer[buffer].at &&
+           (b->place != BUFFER_SCRATCH ||
+            w->code->buffer[b->root].offset >= 0);
+}
+
+static void show(Worker *w, const InterpPrint *p, const char *when)
+{
+    TextBuf *out = &w->run->result->printed;
+
+    for (int b = 0; b < w->code->buffer_count; b++) {
+        if (!text_eq(w->code->buffer[b].name, p->buffer) || !is_readable(w, b))
+            continue;
+        put_block(out, w);
+        buf_printf(out, "%s: %.*s =\n", when, TEXT_ARG(p->buffer));
+        put_buffer(out, w, b, p);
+        return;
+    }
+}
+
+void show_loop(Worker *w, const Instr *next)
+{
+    const InterpOptions *o = w->run->options;
+    int pc = (int)(next - w->code->launch[w->launch < 0 ? 0 : w->launch]
+                              .body.code);
+    char when[80];
+
+    for (int i = 0; w->launch >= 0 && i < w->code->loop_count; i++) {
+        const CodeLoop *l = &w->code->loop[i];
+
+        if (l->launch != w->launch || l->next != pc)
+            continue;
+        for (int p = 0; p < o->print_count; p++) {
+            const InterpPrint *q = &o->prints[p];
+
+            if (!q->loop_var.len || !text_eq(q->loop_var, l->name) ||
+                w->slot[l->slot].i != q->loop_value)
+                continue;
+            snprintf(when, sizeof when, " %.*s=%" PRId64, TEXT_ARG(l->name),
+                     q->loop_value);
+            show(w, q, when);
+        }
+    }
+}
+
+void show_block_end(Worker *w)
+{
+    const InterpOptions *o = w->run->options;
+
+    for (int p = 0; p < o->print_count; p++)
+        if (!o->prints[p].loop_var.len)
+            show(w, &o->prints[p], " at the end");
+}
