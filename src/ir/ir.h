@@ -366,9 +366,11 @@ typedef struct {
 bool ir_resolve_copy(IrKernel *k, Span at, const IrRegion *src,
                      const IrRegion *dst, IrCopyMap *out);
 
-// One region as a loop: out->dst and extents; src stays empty. For fill and
-// for atomics with a scalar value.
+// One region as a loop: out->dst and extents; src stays empty.
 bool ir_resolve_fill(IrKernel *k, const IrRegion *dst, IrCopyMap *out);
+// As a copy of the value to dst; src stays empty when the value is a scalar:
+// an expression, or a region that is one element.
+bool ir_resolve_atomic(IrKernel *k, const IrStmt *s, IrCopyMap *out);
 
 typedef struct {
     int64_t m, n, k;

@@ -374,19 +374,19 @@ static bool resolve_fill(IrKernel *k, const IrStmt *s)
     return r && regions_inside(k, s) && ir_resolve_fill(k, r, &map);
 }
 
-static bool resolve_atomic(IrKernel *k, const IrStmt *s)
+// A single element as value is a scalar for every element of dst.
+bool ir_resolve_atomic(IrKernel *k, const IrStmt *s, IrCopyMap *out)
 {
     const IrRegion *dst = region_at(k, s, 0);
-    IrCopyMap map;
     if (!dst)
         return false;
     IrScope scope = dst->buffer->scope;
     if (scope != SCOPE_GLOBAL && !is_shared(scope))
         return bad_scope(k, s, dst, "in global or shared memory");
-    if (s->operand[1].kind == OPERAND_EXPR)
-        return ir_resolve_fill(k, dst, &map);
-    const IrRegion *value = region_at(k, s, 1);
-    return value && ir_resolve_copy(k, s->at, value, dst, &map);
+    const IrOperand *value = &s->operand[1];
+    if (value->kind == OPERAND_REGION && value->region->form != REGION_POINT)
+        return ir_resolve_copy(k, s->at, value->region, dst, out);
+    return ir_resolve_fill(k, dst, out);
 }
 
 static bool resolve_copy(IrKernel *k, const IrStmt *s)
@@ -420,7 +420,7 @@ bool ir_resolve_tile(IrKernel *k, const IrStmt *s)
     case OP_IM2COL:
         return ir_resolve_im2col(k, s);
     case OP_ATOMIC_ADD: case OP_ATOMIC_MAX: case OP_ATOMIC_MIN:
-        return resolve_atomic(k, s);
+        return ir_resolve_atomic(k, s, &map);
     default:
         return true;
     }

@@ -66,8 +66,7 @@ static const struct {
     int64_t least;
 } limits[] = {
     {ATTR_K_PACK, 1},          {ATTR_NUM_STAGES, 0}, {ATTR_COALESCED_WIDTH, 1},
-    {ATTR_PANEL_SIZE, 1},      {ATTR_BATCH, 1},      {ATTR_KERNEL, 1},
-    {ATTR_STRIDE, 1},          {ATTR_DILATION, 1},   {ATTR_PAD, 0},
+    {ATTR_PANEL_SIZE, 1},      {ATTR_BATCH, 1},      {ATTR_PAD, 0},
     {ATTR_UNROLL_FACTOR, 1},
 };
 
