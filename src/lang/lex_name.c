@@ -200,7 +200,7 @@ void lex_bad_character(Lexer *l)
     Advice a = advice(point);
 
     l->at += (uint32_t)n;
-    if (point < 0)              // lex_check_encoding has reported it
+    if (point <= 0)             // lex_check_encoding has reported it
         l->line_bad = true;
     else if (report_character(l, at, point, a.blank) && a.text)
         diag_note(l->diag, at, "%s", a.text);

@@ -261,6 +261,17 @@ void parse_leave(Parser *p)
     p->depth--;
 }
 
+Ast *parse_deeper(Parser *p, Ast *rule(Parser *p))
+{
+    Ast *n;
+
+    if (!parse_enter(p))
+        return parse_error_node(p);
+    n = rule(p);
+    parse_leave(p);
+    return n;
+}
+
 static Parser parser(Arena *a, Diag *d, const SourceSet *sources,
                      TokenList tokens)
 {

@@ -155,6 +155,8 @@ void parse_arguments(Parser *p, Ast *call, const Token *open)
     Arguments args = {.open = open, .base = p->stack.len};
     bool comma = false;
 
+    if (!parse_enter(p))
+        return;
     while (!parse_at(p, TOK_RPAREN)) {
         parse_push(p, argument(p, &args));
         comma = parse_accept(p, TOK_COMMA);
@@ -163,6 +165,7 @@ void parse_arguments(Parser *p, Ast *call, const Token *open)
     }
     if (!parse_accept(p, TOK_RPAREN))
         parse_expected(p, "',' or ')'", open);
+    parse_leave(p);
     call->x = parse_pop(p, args.base);
     check_generator(p, &args, call, comma);
 }
@@ -229,7 +232,7 @@ Ast *parse_subscript(Parser *p, Ast *value, const Token *begin)
     n->at = begin->at;
     if (parse_at(p, TOK_RBRACKET))
         parse_expected(p, "an index", open);
-    n->b = slices(p);
+    n->b = parse_deeper(p, slices);
     if (!parse_accept(p, TOK_RBRACKET))
         parse_expected(p, "',' or ']'", open);
     return parse_finish(p, n);

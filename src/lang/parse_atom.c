@@ -259,11 +259,11 @@ Ast *parse_atom(Parser *p)
     case TOK_ELLIPSIS:
         return constant(p, AST_ELLIPSIS);
     case TOK_LPAREN:
-        return parenthesis(p);
+        return parse_deeper(p, parenthesis);
     case TOK_LBRACKET:
-        return list(p);
+        return parse_deeper(p, list);
     case TOK_LBRACE:
-        return brace(p);
+        return parse_deeper(p, brace);
     default:
         parse_expected(p, "an expression", NULL);
         return parse_error_node(p);

@@ -90,13 +90,12 @@ static Ast *power(Parser *p)
     Ast *left = await_primary(p), *n;
 
     op = parse_accept(p, TOK_POWER);
-    if (!op || !parse_enter(p))
+    if (!op)
         return left;
     n = behind(p, AST_BINARY, begin, op);
     n->op = AST_OP_POW;
     n->a = left;
-    n->b = factor(p);
-    parse_leave(p);
+    n->b = parse_deeper(p, factor);
     return parse_finish(p, n);
 }
 
@@ -111,12 +110,7 @@ static Ast *unary_node(Parser *p, AstOp op, Ast *operand(Parser *p))
     Ast *n = parse_node(p, AST_UNARY, p->at++);
 
     n->op = op;
-    if (!parse_enter(p)) {
-        n->a = parse_error_node(p);
-        return n;
-    }
-    n->a = operand(p);
-    parse_leave(p);
+    n->a = parse_deeper(p, operand);
     return parse_finish(p, n);
 }
 
@@ -249,7 +243,7 @@ static Ast *conditional(Parser *p, Ast *body, const Token *begin)
         n->c = parse_error_node(p);
         return n;
     }
-    n->c = parse_expr(p);
+    n->c = parse_deeper(p, parse_expr);
     return parse_finish(p, n);
 }
 
@@ -259,17 +253,10 @@ Ast *parse_expr(Parser *p)
     const Token *begin = p->at;
     Ast *n;
 
-    if (!parse_enter(p))
-        return parse_error_node(p);
-    if (parse_at(p, TOK_LAMBDA)) {
-        n = parse_lambda(p);
-    } else {
-        n = parse_disjunction(p);
-        if (parse_at(p, TOK_IF))
-            n = conditional(p, n, begin);
-    }
-    parse_leave(p);
-    return n;
+    if (parse_at(p, TOK_LAMBDA))
+        return parse_deeper(p, parse_lambda);
+    n = parse_disjunction(p);
+    return parse_at(p, TOK_IF) ? conditional(p, n, begin) : n;
 }
 
 // named_expression = NAME ':=' expression | expression

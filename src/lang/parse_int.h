@@ -85,11 +85,13 @@ void parse_fail(Parser *p, Span at, const char *id, const char *format, ...)
 bool parse_report(Parser *p, Span at, const char *id, const char *format, ...)
     PRINTF_LIKE(4, 5);
 void parse_skip_line(Parser *p);                // to NEWLINE or END
-// Every recursion of the grammar passes here; false: reported, unwind.
+// Every recursion of the grammar passes here: brackets, fields of f-strings,
+// prefix operators, '**', lambda, else, blocks. False: reported, unwind.
 bool parse_enter(Parser *p);
 void parse_leave(Parser *p);
+Ast *parse_deeper(Parser *p, Ast *rule(Parser *p));     // rule(p), one deeper
 
-// ---- parse_expr.c, parse_atom.c, parse_comp.c, parse_args.c -------------------
+// ---- parse_expr.c, parse_atom.c, parse_comp.c, parse_args.c -----------------
 
 Ast *parse_expr(Parser *p);                     // expression
 Ast *parse_named(Parser *p);                    // named_expression
@@ -116,7 +118,7 @@ Ast *parse_subscript(Parser *p, Ast *value, const Token *begin);
 Ast *parse_params(Parser *p, TokenKind close, const Token *open);
 Ast *parse_type_params(Parser *p);              // or NULL
 
-// ---- parse_target.c -----------------------------------------------------------
+// ---- parse_target.c ---------------------------------------------------------
 
 typedef enum {
     TARGET_ASSIGN, TARGET_AUGMENTED, TARGET_ANNOTATED, TARGET_DELETE,
@@ -131,7 +133,7 @@ const char *parse_describe(const Ast *n);
 // A starred expression that stands alone is an error.
 void parse_check_unstarred(Parser *p, const Ast *n);
 
-// ---- parse_stmt.c, parse_import.c, parse_block.c ------------------------------
+// ---- parse_stmt.c, parse_import.c, parse_block.c ----------------------------
 
 void parse_simple_line(Parser *p);              // pushes its statements
 Ast *parse_import(Parser *p);
@@ -139,13 +141,13 @@ Ast *parse_from_import(Parser *p);
 // Statements up to DEDENT or END.
 void parse_statements(Parser *p);
 
-// ---- parse_scope.c ------------------------------------------------------------
+// ---- parse_scope.c ----------------------------------------------------------
 
 // Fills the scope facts of the tree and reports what Python's compiler would
 // (return outside a function, nonlocal without a binding, ...).
 void parse_scopes(Parser *p, Ast *module);
 
-// ---- unescape.c ---------------------------------------------------------------
+// ---- unescape.c -------------------------------------------------------------
 
 typedef struct {
     bool raw, bytes;
@@ -155,7 +157,7 @@ typedef struct {
 // Appends the value of the literal text `raw`, which lies at `at`.
 void parse_unescape(Parser *p, TextBuf *out, Text raw, Span at, Unescape how);
 
-// ---- lex_number.c -------------------------------------------------------------
+// ---- lex_number.c -----------------------------------------------------------
 
 void number_decode(Arena *a, Text text, Ast *number);
 #endif

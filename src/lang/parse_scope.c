@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct Scope {
-    Ast *node;                  // MODULE, FUNCTION, LAMBDA, CLASS, comprehension
+    Ast *node;                  // its MODULE, FUNCTION, LAMBDA, CLASS or comp.
     struct Scope *outer;
     Map locals, globals, nonlocals;
     Map uses;                   // name -> first NAME that reads it

@@ -124,10 +124,8 @@ static Ast *field(Parser *p, bool raw)
     const Token *open = p->at++;
     Ast *n = parse_node(p, AST_FORMATTED, open);
 
-    if (!parse_enter(p)) {
-        n->a = parse_error_node(p);
-        return n;
-    }
+    if (!parse_enter(p))
+        return parse_error_node(p);
     check_value(p);
     n->a = parse_yield_or_exprs(p);
     field_end(p, n, open, raw);

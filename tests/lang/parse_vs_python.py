@@ -15,6 +15,7 @@ are not compared, and mutants of programs with f-strings are left out.
 """
 import argparse
 import ast
+import io
 import os
 import random
 import re
@@ -115,19 +116,14 @@ def difference(ours, theirs, in_fstrings):
     return None
 
 
-def read(path):
-    """As CPython sees it, or None for other encodings than UTF-8."""
-    with open(path, "rb") as f:
-        raw = f.read()
+def is_utf8(raw):
+    """By what it declares, and by what it is."""
     try:
-        with open(path, "rb") as f:
-            encoding = tokenize.detect_encoding(f.readline)[0]
+        encoding = tokenize.detect_encoding(io.BytesIO(raw).readline)[0]
         raw.decode("utf-8")
     except (SyntaxError, UnicodeDecodeError):
-        return None
-    if encoding not in ("utf-8", "utf-8-sig", "ascii"):
-        return None
-    return raw
+        return False
+    return encoding in ("utf-8", "utf-8-sig", "ascii") and b"\0" not in raw
 
 
 def python_tree(raw):
@@ -231,8 +227,9 @@ def python_files(paths):
 def check_files(tool, files, verbose):
     failures, done = 0, []
     for path in files:
-        raw = read(path)
-        if raw is None or b"\0" in raw:
+        with open(path, "rb") as f:
+            raw = f.read()
+        if not is_utf8(raw):
             continue
         why = compare(tool, path, raw)
         if why and not old_fstring(raw):
@@ -249,7 +246,7 @@ def check_mutants(tool, done, count, rng, folder):
     path = os.path.join(folder, "mutant.py")
     for i in range(count):
         raw = mutate(rng, rng.choice(done)[1])
-        if b"\0" in raw or old_fstring(raw):
+        if not is_utf8(raw) or old_fstring(raw):
             continue
         with open(path, "wb") as f:
             f.write(raw)
