@@ -1,5 +1,5 @@
 // fuzz_lex.c - any bytes as a program's text: tokens in order, blocks closed.
-#include "fuzz_tokens.h"
+#include "tokens.h"
 #include "lang/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,5 @@
 // fuzz_parse.c - any bytes as a program, and as one expression.
-#include "fuzz_tokens.h"
+#include "tokens.h"
 #include "lang/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
