@@ -15,6 +15,62 @@ static inline void reduce_step(LaneFn *op, LaneFn *round, void *p,
         round(p, p, NULL, NULL, n);
 }
 
+// The same steps for whole groups of f32, which most tiles are made of: the
+// partial results stay in registers. `step` is inlined into each copy.
+typedef float FloatStep(float x, float y);
+
+static inline __attribute__((always_inline)) void halve_F32(F32 *p, int half,
+                                                            FloatStep *step)
+{
+    for (int j = 0; j < half; j++)
+        p[j] = step(p[j], p[j + half]);
+}
+
+static inline __attribute__((always_inline)) void reduce_F32(
+    F32 *acc, const F32 *a, int64_t n, FloatStep *step)
+{
+    alignas(64) F32 p[GROUP];
+    memcpy(p, a, sizeof p);
+    for (int64_t i = GROUP; i < n; i += GROUP)
+        for (int j = 0; j < GROUP; j++)
+            p[j] = step(p[j], a[i + j]);
+    halve_F32(p, 8, step);
+    halve_F32(p, 4, step);
+    halve_F32(p, 2, step);
+    *acc = step(*acc, step(p[0], p[1]));
+}
+
+static inline float sum_F32(float x, float y)
+{
+    return canon32(x + y);
+}
+
+#define REDUCE_F32(name, step)                                                \
+    static __attribute__((noinline)) void name(F32 *acc, const F32 *a,        \
+                                               int64_t n)                     \
+    {                                                                         \
+        reduce_F32(acc, a, n, step);                                          \
+    }
+REDUCE_F32(reduce_add_F32, sum_F32)
+REDUCE_F32(reduce_max_F32, max32)
+REDUCE_F32(reduce_min_F32, min32)
+
+// False when there is no such loop.
+static bool reduce_whole_groups(LaneOp op, void *acc, const void *a, int64_t n)
+{
+    if (n < GROUP || n % GROUP)
+        return false;
+    if (op == LANE_OP_ADD)
+        reduce_add_F32(acc, a, n);
+    else if (op == LANE_OP_MAX)
+        reduce_max_F32(acc, a, n);
+    else if (op == LANE_OP_MIN)
+        reduce_min_F32(acc, a, n);
+    else
+        return false;
+    return true;
+}
+
 static void reduce_with(LaneFn *op, LaneFn *round, size_t size, void *acc,
                         const void *a, int64_t n)
 {
