@@ -432,6 +432,20 @@ static bool can_aim(Lower *l, const Access *a, Val v, int last)
            writes_register(&l->out->at[last].i, v.reg) && reads_are_same(l, a);
 }
 
+// A view that instruction i does not read: it is set before i runs.
+static int view_besides(Lower *l, const Instr *i)
+{
+    int taken[3], n = 0, reg = new_reg(l, true);
+
+    while ((reg == i->a || reg == i->b || reg == i->c) && n < 3) {
+        taken[n++] = reg;
+        reg = new_reg(l, true);
+    }
+    while (n)
+        release_reg(l, taken[--n]);
+    return reg;
+}
+
 // Lets the instruction at `last`, which makes v, write into the buffer itself.
 static Val aim(Lower *l, int access, Val v, int last)
 {
@@ -441,7 +455,7 @@ static Val aim(Lower *l, int access, Val v, int last)
     for (int i = last; i + 1 < l->out->len; i++)
         l->out->at[i] = l->out->at[i + 1];
     l->out->len--;
-    view.reg = new_reg(l, true);
+    view.reg = view_besides(l, &item.i);
     emit(l, (Instr){.op = INSTR_VAIM, .flags = item.i.flags & INSTR_ROW,
                     .d = view.reg, .a = access});
     item.i.d = view.reg;

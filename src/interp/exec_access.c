@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SANE_BITS = 60 };
+enum { SANE_BITS = 60, ROWS_AHEAD = 6 };
 
 // ---- elements in a line -------------------------------------------------------------
 
@@ -60,34 +60,36 @@ void safe_value(const Worker *w, int buffer, Slot *out)
     *out = slot < 0 ? (Slot){0} : w->slot[slot];
 }
 
-static void fill4(void *dst, int64_t n, uint32_t v)
-{
-    uint32_t *d = dst;
+// Sixteen bytes at a time, whatever the compiler would make of a loop.
+typedef uint64_t Pair __attribute__((vector_size(16), aligned(4), may_alias));
 
-    for (int64_t i = 0; i < n; i++)
-        d[i] = v;
+static void fill_pairs(char *dst, int64_t bytes, uint64_t v)
+{
+    Pair two = {v, v};
+    int64_t i = 0;
+
+    for (; i + 64 <= bytes; i += 64) {
+        *(Pair *)(dst + i) = two;
+        *(Pair *)(dst + i + 16) = two;
+        *(Pair *)(dst + i + 32) = two;
+        *(Pair *)(dst + i + 48) = two;
+    }
+    for (; i < bytes; i += 4)
+        memcpy(dst + i, (char *)&v + i % 8, 4);
 }
 
-static void fill8(void *dst, int64_t n, uint64_t v)
-{
-    uint64_t *d = dst;
-
-    for (int64_t i = 0; i < n; i++)
-        d[i] = v;
-}
-
-static void fill_lanes(void *dst, int lane, int64_t n, const void *value)
+void fill_lanes(void *dst, int lane, int64_t n, const void *value)
 {
     uint32_t four;
     uint64_t eight;
 
     if (lane == 4) {
         memcpy(&four, value, 4);
-        fill4(dst, n, four);
+        eight = (uint64_t)four << 32 | four;
     } else {
         memcpy(&eight, value, 8);
-        fill8(dst, n, eight);
     }
+    fill_pairs(dst, n * lane, eight);
 }
 
 // ---- boxes --------------------------------------------------------------------------------
@@ -141,30 +143,40 @@ static void spread_private(Box *b)
     b->sc = 1;
 }
 
-Box box_of(Worker *w, const Access *a, bool by_row)
+static void place_flat(Box *b)
 {
-    Box b = {.t = &w->buffer[a->buffer], .a = a, .rows = w->rows,
-             .cols = w->cols};
-    bool private = w->code->buffer[a->buffer].place == BUFFER_PRIVATE;
+    b->at = b->first[0];
+    b->sr = b->row[0];
+    b->sc = b->col[0];
+    b->inside = true;
+}
 
-    set_indices(w, &b, by_row);
-    if (a->kind == ACCESS_FLAT) {
-        b.at = b.first[0];
-        b.sr = b.row[0];
-        b.sc = b.col[0];
-        b.inside = true;
-    } else {
-        b.inside = a->kind == ACCESS_DIMS && all_inside(&b);
-        for (int d = 0; d < a->rank; d++) {
-            b.at = (int64_t)((uint64_t)b.at + (uint64_t)b.first[d] *
-                                                  (uint64_t)b.t->stride[d]);
-            b.sr += b.row[d] * b.t->stride[d];
-            b.sc += b.col[d] * b.t->stride[d];
-        }
+static void place_indexed(Box *b)
+{
+    b->inside = b->a->kind == ACCESS_DIMS && all_inside(b);
+    for (int d = 0; d < b->a->rank; d++) {
+        b->at = (int64_t)((uint64_t)b->at + (uint64_t)b->first[d] *
+                                                (uint64_t)b->t->stride[d]);
+        b->sr += b->row[d] * b->t->stride[d];
+        b->sc += b->col[d] * b->t->stride[d];
     }
-    if (private)
-        spread_private(&b);
-    return b;
+}
+
+void set_box(Worker *w, Box *b, const Access *a, bool by_row)
+{
+    b->t = &w->buffer[a->buffer];
+    b->a = a;
+    b->rows = w->rows;
+    b->cols = w->cols;
+    b->at = b->sr = b->sc = 0;
+    b->huge = false;
+    set_indices(w, b, by_row);
+    if (a->kind == ACCESS_FLAT)
+        place_flat(b);
+    else
+        place_indexed(b);
+    if (w->code->buffer[a->buffer].place == BUFFER_PRIVATE)
+        spread_private(b);
 }
 
 bool box_is_dense(const Box *b)
@@ -280,6 +292,17 @@ static void load_row(Worker *w, const Box *b, char *dst, int64_t at, int n)
     }
 }
 
+// Tiles of a large tensor are short runs far apart, which the processor does
+// not foresee.
+static void fetch_row(const Box *b, int r)
+{
+    const char *at = b->t->at + (b->at + r * b->sr) * b->t->element;
+
+    if (r < b->rows && b->inside && b->sc == 1)
+        for (int i = 0; i < b->cols * b->t->element; i += 64)
+            __builtin_prefetch(at + i);
+}
+
 void load_box(Worker *w, const Box *b, void *dst, const int32_t *mask)
 {
     int lane = b->t->lane, low, high;
@@ -292,6 +315,7 @@ void load_box(Worker *w, const Box *b, void *dst, const int32_t *mask)
     }
     safe_value(w, b->a->buffer, &safe);
     for (int r = 0; r < b->rows; r++, to += b->cols * lane) {
+        fetch_row(b, r + ROWS_AHEAD);
         row_span(b, r, &low, &high);
         if (low > 0)
             fill_lanes(to, lane, low, &safe);

@@ -60,27 +60,11 @@ const Instr *exec_VMOV(Worker *w, const Instr *i)
     return i + 1;
 }
 
-static void fill(void *dst, size_t lane, int n, const void *value)
-{
-    uint32_t *d4 = dst, four;
-    uint64_t *d8 = dst, eight;
-
-    if (lane == 4) {
-        memcpy(&four, value, 4);
-        for (int i = 0; i < n; i++)
-            d4[i] = four;
-    } else {
-        memcpy(&eight, value, 8);
-        for (int i = 0; i < n; i++)
-            d8[i] = eight;
-    }
-}
-
 // Before the loop (b > 0) the chunks are not known yet: b lanes will do.
 const Instr *exec_VFILL(Worker *w, const Instr *i)
 {
-    fill(w->v[i->d], lane_bytes((LaneType)i->type),
-         i->b > 0 ? i->b : lanes_of(w, i), &w->slot[i->a]);
+    fill_lanes(w->v[i->d], (int)lane_bytes((LaneType)i->type),
+               i->b > 0 ? i->b : lanes_of(w, i), &w->slot[i->a]);
     return i + 1;
 }
 
@@ -91,8 +75,8 @@ const Instr *exec_VEXPAND(Worker *w, const Instr *i)
     char *to = w->v[i->d];
 
     for (int r = 0; r < w->rows; r++)
-        fill(to + (size_t)r * (size_t)w->cols * lane, lane, w->cols,
-             from + (size_t)r * lane);
+        fill_lanes(to + (size_t)r * (size_t)w->cols * lane, (int)lane, w->cols,
+                   from + (size_t)r * lane);
     return i + 1;
 }
 
@@ -153,8 +137,9 @@ static bool can_point(const Box *b)
 const Instr *exec_VLOAD(Worker *w, const Instr *i)
 {
     const Access *a = &w->code->access[i->a];
-    Box b = box_of(w, a, i->flags & INSTR_ROW);
+    Box b;
 
+    set_box(w, &b, a, i->flags & INSTR_ROW);
     if (!(i->flags & INSTR_COPY)) {
         if (can_point(&b)) {
             w->v[i->d] = b.t->at + b.at * b.t->element;
@@ -171,8 +156,9 @@ const Instr *exec_VLOAD(Worker *w, const Instr *i)
 
 const Instr *exec_VAIM(Worker *w, const Instr *i)
 {
-    Box b = box_of(w, &w->code->access[i->a], i->flags & INSTR_ROW);
+    Box b;
 
+    set_box(w, &b, &w->code->access[i->a], i->flags & INSTR_ROW);
     w->v[i->d] = can_point(&b) ? b.t->at + b.at * b.t->element
                                : own_storage(w, i->d);
     return i + 1;
@@ -181,8 +167,9 @@ const Instr *exec_VAIM(Worker *w, const Instr *i)
 const Instr *exec_VSTORE(Worker *w, const Instr *i)
 {
     const Access *a = &w->code->access[i->a];
-    Box b = box_of(w, a, i->flags & INSTR_ROW);
+    Box b;
 
+    set_box(w, &b, a, i->flags & INSTR_ROW);
     if (a->kind == ACCESS_LANES)
         scatter(w, &b, w->v[i->b], mask_of(w, i->c));
     else
@@ -236,10 +223,11 @@ const Instr *exec_VATOMIC(Worker *w, const Instr *i)
 {
     const Access *a = &w->code->access[i->a];
     DType t = w->code->buffer[a->buffer].dtype;
-    Box b = box_of(w, a, false);
     const int32_t *mask = mask_of(w, i->c);
     char *old = i->d < 0 ? w->pack[1] : w->v[i->d];
+    Box b;
 
+    set_box(w, &b, a, false);
     if (lanes_are_apart(&b)) {
         atomic_apart(w, i, &b, old, t);
         return i + 1;

@@ -99,7 +99,7 @@ typedef struct {
     bool huge;                      // an index beyond all reason
     int64_t first[CODE_RANK], row[CODE_RANK], col[CODE_RANK];
 } Box;
-Box box_of(Worker *w, const Access *a, bool by_row);
+void set_box(Worker *w, Box *b, const Access *a, bool by_row);
 bool box_is_dense(const Box *b);    // one run of memory
 void load_box(Worker *w, const Box *b, void *dst, const int32_t *mask);
 void store_box(Worker *w, const Box *b, const void *src, const int32_t *mask);
@@ -113,6 +113,7 @@ void store_elements(Worker *w, const Tensor *t, int64_t at, const void *src,
                     int64_t n);
 void note_store(Worker *w, const Tensor *t, int64_t at, int64_t n);
 void load_one(const Worker *w, const Tensor *t, Slot *dst, int64_t at);
+void fill_lanes(void *dst, int lane, int64_t n, const void *value);
 void safe_value(const Worker *w, int buffer, Slot *out);
 
 // exec_vector.c
