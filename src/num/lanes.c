@@ -6,7 +6,7 @@
 #include "num/lanes_float.h"
 #include "num/lanes_gemm.h"
 #include "num/lanes_int_ops.h"
-#include "num/lanes_math.h"
+#include "num/lanes_math32.h"
 #include "num/lanes_mem.h"
 #include "num/lanes_reduce.h"
 
@@ -110,18 +110,21 @@ SIGNED1(ABS, x < 0 ? 0 - ux : ux)
 FLOAT_FN1(SIGN, sign)
 SIGNED1(SIGN, (x > 0) - (x < 0))
 FLOAT_FN1(EXP, exp)
-FLOAT_FN1(EXP2, exp2)
-FLOAT_FN1(EXP10, exp10)
-FLOAT_FN1(EXPM1, expm1)
+FLOAT_FN1(EXP2, exp2_)
+FLOAT_FN1(EXP10, exp10_)
+FLOAT_FN1(EXPM1, expm1_)
 FLOAT_FN1(LOG, log)
-FLOAT_FN1(LOG2, log2)
-FLOAT_FN1(LOG10, log10)
-FLOAT_FN1(LOG1P, log1p)
+FLOAT_FN1(LOG2, log2_)
+FLOAT_FN1(LOG10, log10_)
+FLOAT_FN1(LOG1P, log1p_)
 FLOAT_FN1(SQRT, sqrt)
 FLOAT_FN1(RSQRT, rsqrt)
-FLOAT_FN1(SIN, sin)
-FLOAT_FN1(COS, cos)
-FLOAT_FN1(TAN, tan)
+TRIG(SIN_F32, F32, sin_angle)
+TRIG(SIN_F64, F64, sin_angle)
+TRIG(COS_F32, F32, cos_angle)
+TRIG(COS_F64, F64, cos_angle)
+TRIG(TAN_F32, F32, tan_angle)
+TRIG(TAN_F64, F64, tan_angle)
 FLOAT_FN1(ASIN, asin)
 FLOAT_FN1(ACOS, acos)
 FLOAT_FN1(ATAN, atan)
@@ -214,5 +217,7 @@ static void reduce(LaneOp op, LaneType t, DType round, void *acc,
 {
     LaneFn *step = LANES_NAME.op[op][t];
     LaneFn *rounding = round < DT_COUNT ? LANES_NAME.round[round] : NULL;
+    if (t == LANE_F32 && !rounding && reduce_whole_groups(op, acc, a, n))
+        return;
     reduce_with(step, rounding, lane_bytes(t), acc, a, n);
 }

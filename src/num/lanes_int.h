@@ -50,7 +50,7 @@ static __attribute__((noinline)) void lane_tail(
     memcpy((char *)dst + done * size.dst, out, (size_t)count * size.dst);
 }
 
-static inline void lane_run(LaneFn *body, LaneSizes size, void *dst,
+INLINE void lane_run(LaneFn *body, LaneSizes size, void *dst,
                             const void *const src[3], int64_t n)
 {
     int64_t whole = n & -GROUP;
@@ -114,12 +114,12 @@ static inline void lane_run(LaneFn *body, LaneSizes size, void *dst,
 // double: the product is exact there, and the sum is rounded to odd, which a
 // second rounding to 24 bits cannot see.
 #ifdef __FP_FAST_FMAF
-static inline float fma32(float a, float b, float c)
+INLINE float fma32(float a, float b, float c)
 {
     return __builtin_fmaf(a, b, c);
 }
 #else
-static inline float fma32(float a, float b, float c)
+INLINE float fma32(float a, float b, float c)
 {
     double p = (double)a * b, s = p + c;
     double t = s - p, error = (p - (s - t)) + (c - t);
@@ -130,7 +130,7 @@ static inline float fma32(float a, float b, float c)
 }
 #endif
 
-static inline double fma64(double a, double b, double c)
+INLINE double fma64(double a, double b, double c)
 {
     return __builtin_fma(a, b, c);
 }

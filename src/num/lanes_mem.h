@@ -11,7 +11,7 @@
 // Float to integer: toward zero, NaN to 0, the limits beyond them. (under,
 // over) is the open range of floats that have a value.
 #define TO_INT(name, F, I, under, over, MIN, MAX)                             \
-    static inline I name(F x)                                                 \
+    INLINE I name(F x)                                                 \
     {                                                                         \
         int in = x > (F)(under) && x < (F)(over);                             \
         I t = (I)(in ? x : 0), end = x > 0 ? MAX : x < 0 ? MIN : 0;           \
@@ -36,7 +36,7 @@ TO_INT(f64_to_u64, double, uint64_t, -1, 0x1p64, 0, UINT64_MAX)
 #define CUT(x, low, high) ((x) < (low) ? (low) : (x) > (high) ? (high) : (x))
 
 // Toward zero, then the last bit set if anything was lost: exact, or odd.
-static inline float f64_to_f32_odd(double x)
+INLINE float f64_to_f32_odd(double x)
 {
     float f = (float)x;
     double back = f;
@@ -45,49 +45,49 @@ static inline float f64_to_f32_odd(double x)
     return f32_bits((bits_f32(f) - away) | inexact);
 }
 
-static inline double u64_to_f64_odd(uint64_t u)
+INLINE double u64_to_f64_odd(uint64_t u)
 {
     uint64_t lost = u & 2047, kept = u - lost;
     return (double)(u >> 53 && lost ? kept | 2048 : u);
 }
 
-static inline double i64_to_f64_odd(int64_t v)
+INLINE double i64_to_f64_odd(int64_t v)
 {
     double d = u64_to_f64_odd(v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
     return v < 0 ? -d : d;
 }
 
-static inline uint32_t to_f16(float x)
+INLINE uint32_t to_f16(float x)
 {
     float r = narrow_round_f32(x, narrow_f16, false);
     return narrow_encode(r, narrow_f16, 16);
 }
 
-static inline uint32_t to_fp8(float x, Narrow f, bool sat)
+INLINE uint32_t to_fp8(float x, Narrow f, bool sat)
 {
     return narrow_encode(narrow_round_f32(x, f, sat), f, 8);
 }
 
-static inline uint32_t to_fp8_f64(double x, Narrow f, bool sat)
+INLINE uint32_t to_fp8_f64(double x, Narrow f, bool sat)
 {
     return narrow_encode(narrow_round_f64(x, f, sat), f, 8);
 }
 
 // float16. The instructions and narrow.h agree to the bit, NaN included.
 #if defined __AVX512F__
-static inline void f16_load16(float *d, const uint16_t *s)
+INLINE void f16_load16(float *d, const uint16_t *s)
 {
     __m256i h = _mm256_loadu_si256((const __m256i_u *)s);
     _mm512_storeu_ps(d, _mm512_cvtph_ps(h));
 }
 
-static inline void f16_store16(uint16_t *d, const float *s)
+INLINE void f16_store16(uint16_t *d, const float *s)
 {
     __m256i h = _mm512_cvtps_ph(_mm512_loadu_ps(s), _MM_FROUND_TO_NEAREST_INT);
     _mm256_storeu_si256((__m256i_u *)d, h);
 }
 #elif defined __F16C__
-static inline void f16_load16(float *d, const uint16_t *s)
+INLINE void f16_load16(float *d, const uint16_t *s)
 {
     for (int i = 0; i < 16; i += 8) {
         __m128i h = _mm_loadu_si128((const __m128i_u *)(s + i));
@@ -95,7 +95,7 @@ static inline void f16_load16(float *d, const uint16_t *s)
     }
 }
 
-static inline void f16_store16(uint16_t *d, const float *s)
+INLINE void f16_store16(uint16_t *d, const float *s)
 {
     for (int i = 0; i < 16; i += 8) {
         __m256 v = _mm256_loadu_ps(s + i);
@@ -104,13 +104,13 @@ static inline void f16_store16(uint16_t *d, const float *s)
     }
 }
 #else
-static inline void f16_load16(F32 *d, const U16 *s)
+INLINE void f16_load16(F32 *d, const U16 *s)
 {
     for (int i = 0; i < 16; i++)
         d[i] = narrow_decode(s[i], narrow_f16, 16);
 }
 
-static inline void f16_store16(U16 *d, const F32 *s)
+INLINE void f16_store16(U16 *d, const F32 *s)
 {
     for (int i = 0; i < 16; i++)
         d[i] = (U16)to_f16(s[i]);
@@ -126,7 +126,7 @@ static inline void f16_store16(U16 *d, const F32 *s)
             step;                                                             \
     }
 
-static inline void f16_round16(F32 *d, const F32 *s)
+INLINE void f16_round16(F32 *d, const F32 *s)
 {
     U16 half[GROUP];
     f16_store16(half, s);

@@ -14,6 +14,9 @@
 #include <stdint.h>
 #include <string.h>
 
+// Calls inside a loop would keep it from becoming vector code.
+#define INLINE static inline __attribute__((always_inline))
+
 typedef struct {
     int mantissa, bias;
     int top;                                    // exponent of the largest
@@ -28,28 +31,28 @@ static const Narrow narrow_e5m2 = {2, 15, 15, 57344, true, false};
 static const Narrow narrow_e4m3fnuz = {3, 8, 7, 240, false, true};
 static const Narrow narrow_e5m2fnuz = {2, 16, 15, 57344, false, true};
 
-static inline uint32_t bits_f32(float x)
+INLINE uint32_t bits_f32(float x)
 {
     uint32_t u;
     memcpy(&u, &x, sizeof u);
     return u;
 }
 
-static inline float f32_bits(uint32_t u)
+INLINE float f32_bits(uint32_t u)
 {
     float x;
     memcpy(&x, &u, sizeof x);
     return x;
 }
 
-static inline uint64_t bits_f64(double x)
+INLINE uint64_t bits_f64(double x)
 {
     uint64_t u;
     memcpy(&u, &x, sizeof u);
     return u;
 }
 
-static inline double f64_bits(uint64_t u)
+INLINE double f64_bits(uint64_t u)
 {
     double x;
     memcpy(&x, &u, sizeof x);
@@ -59,7 +62,7 @@ static inline double f64_bits(uint64_t u)
 // The nearest value of f, as a float. NaN keeps its bits but for being quiet.
 // Beyond the largest finite: that (sat), else infinity, or NaN without one.
 // Not for bfloat16, whose exponents leave no room for c.
-static inline float narrow_round_f32(float x, Narrow f, bool sat)
+INLINE float narrow_round_f32(float x, Narrow f, bool sat)
 {
     uint32_t least = (uint32_t)(128 - f.bias) << 23;
     uint32_t most = (uint32_t)(128 + f.top) << 23;
@@ -77,7 +80,7 @@ static inline float narrow_round_f32(float x, Narrow f, bool sat)
 }
 
 // The same from a double, in one rounding; any narrow type.
-static inline float narrow_round_f64(double x, Narrow f, bool sat)
+INLINE float narrow_round_f64(double x, Narrow f, bool sat)
 {
     uint64_t least = (uint64_t)(1024 - f.bias) << 52;
     uint64_t most = (uint64_t)(1024 + f.top) << 52;
@@ -95,21 +98,21 @@ static inline float narrow_round_f64(double x, Narrow f, bool sat)
 }
 
 // Nearest bfloat16 in the upper half of the word; the lower half is not clean.
-static inline uint32_t bf16_word(float x)
+INLINE uint32_t bf16_word(float x)
 {
     uint32_t u = bits_f32(x);
     uint32_t r = u + 0x7fff + (u >> 16 & 1);
     return x == x ? r : u | 0x400000;
 }
 
-static inline float bf16_round_f32(float x)
+INLINE float bf16_round_f32(float x)
 {
     return f32_bits(bf16_word(x) & 0xffff0000);
 }
 
 // The code of a value that f holds. NaN: the top payload bits with the quiet
 // bit set in float16, all ones in the 8-bit types, 0x80 in fnuz.
-static inline uint32_t narrow_encode(float x, Narrow f, int code_bits)
+INLINE uint32_t narrow_encode(float x, Narrow f, int code_bits)
 {
     int drop = 23 - f.mantissa;
     float least = f32_bits((uint32_t)(128 - f.bias) << 23);
@@ -128,7 +131,7 @@ static inline uint32_t narrow_encode(float x, Narrow f, int code_bits)
     return f.fnuz && ax != ax ? 0x80 : code | sign;
 }
 
-static inline float narrow_decode(uint32_t code, Narrow f, int code_bits)
+INLINE float narrow_decode(uint32_t code, Narrow f, int code_bits)
 {
     int drop = 23 - f.mantissa;
     uint32_t top = 1u << (code_bits - 1);

@@ -6,7 +6,11 @@
 // num_probe change ISA FROM TO N          lane types; TO "odd": convert_odd
 // num_probe gemm ISA TYPE M N K LDA LDB LDC   a, b, c
 // num_probe reduce ISA OP TYPE ROUND N    acc, then N elements
+// num_probe libm OP N                     the C library's answer in long double
+//                                         (x87: 64 bits of it) for doubles
 // num_probe isas                          the names this machine has
+#define _GNU_SOURCE                             // exp10l
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,6 +213,52 @@ static void do_reduce(char **arg, Input *in)
     put(acc, lane_bytes(t));
 }
 
+static long double sigmoid(long double x)
+{
+    return 1 / (1 + expl(-x));
+}
+
+static long double rsqrt(long double x)
+{
+    return 1 / sqrtl(x);
+}
+
+static const struct {
+    LaneOp op;
+    long double (*one)(long double x);
+    long double (*two)(long double x, long double y);
+} oracles[] = {
+    {LANE_OP_EXP, expl, NULL},         {LANE_OP_EXP2, exp2l, NULL},
+    {LANE_OP_EXP10, exp10l, NULL},     {LANE_OP_EXPM1, expm1l, NULL},
+    {LANE_OP_LOG, logl, NULL},         {LANE_OP_LOG2, log2l, NULL},
+    {LANE_OP_LOG10, log10l, NULL},     {LANE_OP_LOG1P, log1pl, NULL},
+    {LANE_OP_SQRT, sqrtl, NULL},       {LANE_OP_RSQRT, rsqrt, NULL},
+    {LANE_OP_SIN, sinl, NULL},         {LANE_OP_COS, cosl, NULL},
+    {LANE_OP_TAN, tanl, NULL},         {LANE_OP_ASIN, asinl, NULL},
+    {LANE_OP_ACOS, acosl, NULL},       {LANE_OP_ATAN, atanl, NULL},
+    {LANE_OP_ATAN2, NULL, atan2l},     {LANE_OP_SINH, sinhl, NULL},
+    {LANE_OP_COSH, coshl, NULL},       {LANE_OP_TANH, tanhl, NULL},
+    {LANE_OP_SIGMOID, sigmoid, NULL},  {LANE_OP_ERF, erfl, NULL},
+    {LANE_OP_POW, NULL, powl},
+};
+
+static void do_libm(char **arg, Input *in)
+{
+    LaneOp op = op_arg(arg[0]);
+    size_t n = (size_t)atoll(arg[1]), row = 0;
+    const double *a = take(in, n * sizeof *a);
+    const double *b = lane_op_info(op)->arity > 1 ? take(in, n * sizeof *b) : a;
+    while (row < countof(oracles) && oracles[row].op != op)
+        row++;
+    if (row == countof(oracles))
+        usage("operation");
+    for (size_t i = 0; i < n; i++) {
+        long double v = oracles[row].one ? oracles[row].one(a[i])
+                                         : oracles[row].two(a[i], b[i]);
+        put(&v, sizeof v);
+    }
+}
+
 static void do_isas(char **arg, Input *in)
 {
     (void)arg, (void)in;
@@ -225,6 +275,7 @@ static const struct {
     {"convert", 3, do_convert}, {"lane", 4, do_lane},
     {"memory", 4, do_memory},   {"change", 4, do_change},
     {"gemm", 8, do_gemm},       {"reduce", 5, do_reduce},
+    {"libm", 2, do_libm},
     {"isas", 0, do_isas},
 };
 
