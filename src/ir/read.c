@@ -265,6 +265,14 @@ static bool read_section(Reader *r, Map *files, unsigned *seen)
                           "config, body, source or spans");
 }
 
+static bool need_section(Reader *r, unsigned seen, const char *word)
+{
+    for (unsigned i = 0; i < countof(sections); i++)
+        if (text_is(text_of(word), sections[i].word) && seen >> i & 1)
+            return true;
+    return reader_fail(r, "expected a section '%s'", word);
+}
+
 static void renumber_vars(IrKernel *k)
 {
     Arena *a = arena_create();
@@ -289,7 +297,8 @@ static IrKernel *read_kernel(Reader *r, const OpTable *ops, Map *files)
     while (!r->failed && r->word.kind != WORD_END && !reader_is(r, "tilesim"))
         if (!read_section(r, files, &seen))
             return NULL;
-    if (r->failed)
+    if (r->failed || !need_section(r, seen, "body") ||
+        (r->files.len && !need_section(r, seen, "spans")))
         return NULL;
     renumber_vars(r->k);
     return ir_verify(r->k) ? r->k : NULL;
