@@ -2,7 +2,10 @@
 //
 // Lang knows them only through this table. Life: an object is registered when
 // made and swept when no frame, container or pending expression can reach it;
-// the sweep runs between statements. A fresh result that was never bound to a
+// the sweep runs between statements. C code need not care: what lang_call
+// returned and lang_adopt registered is kept until the host function that the
+// program called returns (see lang_pins). A type whose objects keep Values has
+// `mark`. A fresh result that was never bound to a
 // name is freed as soon as the operation that consumed it returns, and may be
 // consumed in place: see foreign_may_steal.
 #ifndef LANG_FOREIGN_H

@@ -87,6 +87,9 @@ _Noreturn void lang_unsupported(Lang *l, Span at, const char *format, ...)
 Value v_text(Lang *l, const char *format, ...) PRINTF_LIKE(2, 3);
 Value v_list(Lang *l, const Value *at, int count);
 Value v_tuple(Lang *l, const Value *at, int count);
+// A tuple whose items have names as well, like torch's max(dim).
+Value v_named_tuple(Lang *l, const char *type, const char *const *fields,
+                    const Value *at, int count);
 Value v_dict(Lang *l);
 void list_append(Lang *l, List *list, Value v);
 void dict_set(Lang *l, Dict *d, Value key, Value v);

@@ -22,7 +22,7 @@ typedef struct Handler {
     Frame *frame;
     Trace *trace;
     int depth;
-    int temps, pins;
+    int temps, pins, texts;
     Value raised;
 } Handler;
 

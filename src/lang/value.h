@@ -41,6 +41,9 @@ typedef enum {
     VAL_KERNEL,         // a traced prim_func
     VAL_MACRO,          // @T.macro function
     VAL_FOREIGN,        // a host object
+    VAL_DESCRIPTOR,     // property, staticmethod, classmethod in a class
+    VAL_SUPER,          // super(): attributes of the classes after one
+    VAL_TYPING,         // Optional[int], int | None: only for annotations
     VAL_KIND_COUNT
 } ValueKind;
 
@@ -48,20 +51,26 @@ typedef struct List {
     Value *at;
     int len, room;
     bool fixed;                 // a tuple
+    Class *cls;                 // a namedtuple's class, else NULL
+    uint32_t seen;              // by the last mark phase (foreign.c)
 } List;
 
 typedef struct Dict {
     Value *keys, *values;       // insertion order; deleted keys are UNBOUND
     int len, room, live;
     int *slots, slot_count;
+    bool fixed;                 // a frozenset
+    Value *missing;             // a defaultdict's factory, else NULL
+    const char *kind;           // "defaultdict", "Counter", else NULL
+    uint32_t seen;
 } Dict;
 
 typedef struct {
     Value *start, *stop, *step; // NONE when left out
 } SliceValue;
 
-// Called with positional arguments, then keyword ones. Raises instead of
-// returning an error (lang_raise does not return).
+// Positional arguments, then keyword ones. The arrays live as long as the
+// call: who keeps an argument copies it.
 typedef struct {
     Value *at;
     int count;
@@ -71,10 +80,6 @@ typedef struct {
     Span at_span;               // the call
     Span *spans;                // of each positional argument, or NULL
 } Args;
-typedef struct Builtin {
-    const char *name;
-    void *ctx;
-} BuiltinHead;
 
 struct Value {
     ValueKind kind;
@@ -106,14 +111,41 @@ struct Value {
         struct KernelFrame *frame;
         IrKernel *kernel;
         Foreign *foreign;
+        struct Descriptor *descriptor;
+        struct SuperValue *super;
+        struct TypingValue *typing;
     };
 };
 
+// Raises instead of returning an error (lang_raise does not return).
 typedef struct BuiltinFn {
     const char *name;
     Value (*call)(Lang *l, void *ctx, const Args *args);
     void *ctx;
+    struct Held *held;          // values that ctx refers to, or NULL
 } BuiltinFn;
+
+// What the sweep of foreign objects must see of a builtin.
+typedef struct Held {
+    Value value;                // a tuple, list or dict of them
+    Map attributes;             // Text -> Value*: cache_clear, __name__ ...
+    uint32_t seen;
+} Held;
+
+typedef struct Descriptor {
+    enum { DESC_PROPERTY, DESC_STATIC, DESC_CLASS } kind;
+    Value get, set;             // UNBOUND when there is none
+} Descriptor;
+
+typedef struct SuperValue {
+    Class *after;
+    Value self;
+} SuperValue;
+
+typedef struct TypingValue {
+    Text name;                  // "Optional", "Union"
+    List *members;              // of a union, or NULL
+} TypingValue;
 
 typedef struct BoundMethod {
     Value self, callee;
@@ -128,6 +160,8 @@ struct Function {
     bool traced;                // a kernel body or macro: trace.c's rules
     bool is_prim_func, is_macro;
     Class *owner;               // methods
+    Map attributes;             // Text -> Value*: f.name = ...
+    uint32_t seen;
 };
 
 struct Class {
@@ -136,11 +170,21 @@ struct Class {
     const char *foreign_base;   // "torch.autograd.Function" and the like
     Map attributes;             // Text -> Value*
     Module *module;
+    Class **mro;                // itself, then its bases; less `object`
+    int mro_len;
+    const struct ExceptionRow *exception;   // nearest built-in exception
+    enum { CLASS_PLAIN, CLASS_ENUM, CLASS_NAMEDTUPLE, CLASS_DATA } form;
+    struct DataClass *data;     // of CLASS_DATA
+    bool built_in;
+    bool mixin;                 // an enum whose members are int or str too
+    uint32_t seen;
 };
 
 struct Instance {
     Class *cls;
     Map attributes;             // Text -> Value*
+    struct Trouble *trouble;    // where an exception was raised, or NULL
+    uint32_t seen;
 };
 
 struct Module {
@@ -149,6 +193,8 @@ struct Module {
     // Looked up when `members` has no such name; false: no such attribute.
     bool (*lookup)(Lang *l, Module *m, Text name, Value *out);
     bool opaque;                // unknown import: any use is exit 4 there
+    uint32_t file;              // of its source, 0: none
+    uint32_t seen;
 };
 
 // An annotation T.Tensor(shape, dtype), T.StridedTensor, T.Buffer...
@@ -171,6 +217,13 @@ struct Frame {
     Frame *caller;
     Span call_at;
     bool traced;
+    bool captured;              // something outlives the call
+    List *yielded;              // of a generator function, else NULL
+    Class *made;                // of a class body: the class it became
+    Frame *spare;               // next frame to be used again
+    Value *cells;               // the memory behind `names`
+    int cell_count, cell_room;
+    uint32_t seen;
 };
 
 #define V_NONE ((Value){.kind = VAL_NONE})

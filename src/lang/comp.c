@@ -1,0 +1,127 @@
+// comp.c - comprehensions and generator expressions.
+//
+// Both are an IterState that walks the nested `for` clauses: a list is made by
+// running it to its end, a generator expression hands it out. The outermost
+// iterable is evaluated in the scope around, the rest in a scope of its own.
+#include "lang/eval_int.h"
+
+static bool conditions_hold(Lang *l, Frame *f, const Ast *clause)
+{
+    for (int i = 0; i < clause->x.len; i++) {
+        const Ast *c = clause->x.at[i];
+
+        if (!value_truth(l, eval(l, f, c), c->at))
+            return false;
+    }
+    return true;
+}
+
+static void open_clause(Lang *l, IterState *it, int level)
+{
+    const Ast *clause = it->node->x.at[level];
+
+    it->inner[level] = iter_of(l, eval(l, it->frame, clause->b),
+                               clause->b->at);
+}
+
+// On to the next element; its names are bound in the frame then.
+static bool step(Lang *l, IterState *it)
+{
+    int last = it->node->x.len - 1, level = it->flag ? last : 0;
+
+    it->flag = true;
+    while (level >= 0 && !it->stop) {
+        const Ast *clause = it->node->x.at[level];
+        Value v;
+
+        if (!iter_next(l, it->inner[level], &v)) {
+            level--;
+            continue;
+        }
+        lang_step(l, clause->at);
+        assign_target(l, it->frame, clause->a, v);
+        if (!conditions_hold(l, it->frame, clause))
+            continue;
+        if (level == last)
+            return true;
+        open_clause(l, it, ++level);
+    }
+    it->stop = 1;
+    return false;
+}
+
+static bool generator_next(Lang *l, IterState *it, Value *out)
+{
+    int top = temps_top(l);
+    bool more;
+
+    frame_enter(l, it->frame, it->node->at);
+    temp_push(l, v_iter(it));
+    more = step(l, it);
+    if (more)
+        *out = eval(l, it->frame, it->node->a);
+    temps_cut(l, top);
+    frame_leave(l);
+    return more;
+}
+
+static IterState *comprehension(Lang *l, Frame *f, const Ast *e)
+{
+    const Ast *first = e->x.at[0];
+    Value source = eval(l, f, first->b);
+    IterState *it;
+
+    for (int i = 0; i < e->x.len; i++)
+        if (e->x.at[i]->is_async)
+            lang_unsupported(l, e->at, "an async comprehension");
+    it = iter_new(l, "generator", generator_next);
+    it->node = e;
+    it->inner_count = e->x.len;
+    it->inner = new_array(l->options.arena, IterState *, (size_t)e->x.len);
+    it->inner[0] = iter_of(l, source, first->b->at);
+    it->frame = frame_new(l, e, f, f->module);
+    return it;
+}
+
+static void add_element(Lang *l, IterState *it, Value out)
+{
+    const Ast *e = it->node;
+    int top = temps_top(l);
+    Value key;
+
+    if (e->kind == AST_LISTCOMP) {
+        list_append(l, out.list, eval(l, it->frame, e->a));
+    } else if (e->kind == AST_SETCOMP) {
+        set_add(l, out.dict, eval(l, it->frame, e->a));
+    } else {
+        key = eval(l, it->frame, e->a);
+        temp_push(l, key);
+        dict_set(l, out.dict, key, eval(l, it->frame, e->b));
+        temps_cut(l, top);
+    }
+}
+
+Value eval_comprehension(Lang *l, Frame *f, const Ast *e)
+{
+    IterState *it = comprehension(l, f, e);
+    int top = temps_top(l);
+    Value out;
+
+    if (e->kind == AST_GENERATOR) {
+        frame_capture(it->frame);
+        return v_iter(it);
+    }
+    out = e->kind == AST_LISTCOMP
+              ? v_of_list(list_new(l, 8, false))
+              : v_of_dict(e->kind == AST_SETCOMP ? VAL_SET : VAL_DICT,
+                          dict_new(l));
+    temp_push(l, out);
+    temp_push(l, v_iter(it));
+    frame_enter(l, it->frame, e->at);
+    while (step(l, it))
+        add_element(l, it, out);
+    frame_leave(l);
+    temps_cut(l, top);
+    frame_give_back(l, it->frame);
+    return out;
+}

@@ -1,0 +1,320 @@
+// import.c - import statements and where modules come from.
+//
+// In this order: tilelang.language, the host's modules, the library here, a
+// file beside the importing one (or beside the main file), a member of the
+// parent module. What nobody knows is an opaque module: importing it is
+// nothing, using it is the error.
+#include <string.h>
+#include <unistd.h>
+
+#include "lang/eval_int.h"
+
+static Text folder_of_file(Lang *l, uint32_t file)
+{
+    Text path = text_of(sources_get(l->options.sources, file)->path);
+    size_t n = path.len;
+
+    while (n && path.at[n - 1] != '/')
+        n--;
+    return text_slice(path, 0, n);
+}
+
+// ---- sibling files -----------------------------------------------------------------
+
+static const char *try_path(Lang *l, Text folder, Text name,
+                            const char *ending)
+{
+    TextBuf b = {0};
+    const char *path;
+
+    buf_text(&b, folder);
+    for (size_t i = 0; i < name.len; i++)
+        buf_addc(&b, name.at[i] == '.' ? '/' : name.at[i]);
+    buf_puts(&b, ending);
+    path = text_cstr(l->options.arena, buf_view(&b));
+    buf_release(&b);
+    return access(path, F_OK) == 0 ? path : NULL;
+}
+
+static const char *find_file(Lang *l, Text folder, Text name)
+{
+    static const char *const endings[] = {".py", ".tile", "/__init__.py"};
+
+    for (size_t i = 0; i < countof(endings); i++) {
+        const char *path = try_path(l, folder, name, endings[i]);
+
+        if (path)
+            return path;
+    }
+    return NULL;
+}
+
+static Module *load_file(Lang *l, const char *path, Text name, Span at)
+{
+    const char *why;
+    uint32_t file = sources_read(l->options.sources, path, &why);
+    Ast *ast;
+    Module *m;
+
+    if (!file)
+        lang_raise(l, "ImportError", at, "cannot read '%s': %s", path, why);
+    ast = lang_parse(l, file);
+    if (!ast)
+        lang_raise(l, "ImportError", at,
+                   "'%s' has errors (see above)", path);
+    m = module_of_file(l, file, name);
+    map_set(l->options.arena, &l->modules, m->name, m);
+    module_run(l, m, ast);
+    return m;
+}
+
+static Module *sibling(Lang *l, Text folder, Text name, Span at)
+{
+    const char *path = find_file(l, folder, name);
+    Text key;
+    Module *m;
+
+    if (!path)
+        return NULL;
+    key = text_format(l->options.arena, "file:%s", path);
+    m = map_get(&l->modules, key);
+    if (m)
+        return m;
+    lang_step(l, at);
+    m = load_file(l, path, name, at);
+    map_set(l->options.arena, &l->modules, key, m);
+    return m;
+}
+
+// ---- finding a module -----------------------------------------------------------------
+
+static Module *from_host(Lang *l, Text name)
+{
+    Value v;
+
+    if (text_is(name, "tilelang.language"))
+        return language_module(l);
+    if (l->options.import && l->options.import(l, name, &v) &&
+        v.kind == VAL_MODULE)
+        return v.module;
+    return library_module(l, name);
+}
+
+static Module *from_parent(Lang *l, Text name, Span at)
+{
+    size_t n = name.len;
+    Value v;
+
+    while (n && name.at[n - 1] != '.')
+        n--;
+    if (n < 2)
+        return NULL;
+    v = v_module(import_module(l, text_slice(name, 0, n - 1), at));
+    if (v.module->opaque ||
+        !lang_getattr(l, v, text_slice(name, n, name.len), &v, at))
+        return NULL;
+    return v.kind == VAL_MODULE ? v.module : NULL;
+}
+
+static Module *opaque_module(Lang *l, Text name)
+{
+    Module *m = lang_module(l, text_cstr(l->options.arena, name));
+
+    m->opaque = true;
+    return m;
+}
+
+static Module *from_files(Lang *l, Text name, Span at)
+{
+    Module *m = NULL;
+
+    if (at.file)
+        m = sibling(l, folder_of_file(l, at.file), name, at);
+    return m ? m : sibling(l, l->more->main_folder, name, at);
+}
+
+Module *import_module(Lang *l, Text name, Span at)
+{
+    Module *m = map_get(&l->modules, name);
+
+    if (m && !text_is(name, "__main__"))
+        return m;
+    m = from_host(l, name);
+    if (!m)
+        m = from_files(l, name, at);
+    if (!m)
+        m = from_parent(l, name, at);
+    if (!m)
+        m = opaque_module(l, name);
+    map_set(l->options.arena, &l->modules, text_copy(l->options.arena, name),
+            m);
+    return m;
+}
+
+// ---- import a.b.c as x ------------------------------------------------------------------
+
+static Text first_name(Text dotted)
+{
+    size_t n = 0;
+
+    while (n < dotted.len && dotted.at[n] != '.')
+        n++;
+    return text_slice(dotted, 0, n);
+}
+
+// Each module of a.b.c is a member of the one before.
+static void link_parents(Lang *l, Text name, Span at)
+{
+    size_t from = first_name(name).len;
+    Module *parent = import_module(l, text_slice(name, 0, from), at);
+
+    while (from < name.len) {
+        Text rest = text_slice(name, from + 1, name.len);
+        Text part = first_name(rest);
+        Module *child;
+        Value old;
+
+        from += 1 + part.len;
+        child = import_module(l, text_slice(name, 0, from), at);
+        if (!map_value(&parent->members, part, &old))
+            map_bind(l, &parent->members, part, v_module(child));
+        parent = child;
+    }
+}
+
+static void import_plain(Lang *l, Frame *f, const Ast *alias)
+{
+    Text first = first_name(alias->text);
+
+    if (alias->as.len) {
+        name_bind(l, f, alias->as,
+                  v_module(import_module(l, alias->text, alias->at)));
+        return;
+    }
+    link_parents(l, alias->text, alias->at);
+    name_bind(l, f, first, v_module(import_module(l, first, alias->at)));
+}
+
+// ---- from m import a, b -------------------------------------------------------------------
+
+static Module *relative_module(Lang *l, const Ast *s)
+{
+    Text folder = folder_of_file(l, s->at.file);
+    Module *m;
+
+    for (int up = 1; up < s->level; up++)
+        folder = text_format(l->options.arena, "%.*s../", TEXT_ARG(folder));
+    if (!s->text.len)
+        return NULL;
+    m = sibling(l, folder, s->text, s->at);
+    if (!m)
+        lang_raise(l, "ModuleNotFoundError", s->at,
+                   "No module named '%.*s' (no %.*s%.*s.py)",
+                   TEXT_ARG(s->text), TEXT_ARG(folder), TEXT_ARG(s->text));
+    return m;
+}
+
+// Every primitive there is; those that are not built say so when called.
+static void language_import_all(Lang *l, Frame *f)
+{
+    Value v;
+
+    for (int op = 0; op < OP_COUNT; op++) {
+        const char *name = op_info(l->options.ops, (Op)op)->surface;
+        Text t = text_of(name);
+
+        if (text_starts(t, "T.") &&
+            lang_getattr(l, v_module(language_module(l)),
+                         text_slice(t, 2, t.len), &v, SPAN_NONE))
+            name_bind(l, f, text_slice(t, 2, t.len), v);
+    }
+}
+
+static void import_all(Lang *l, Frame *f, Module *m)
+{
+    Value names;
+
+    if (m == l->language) {
+        language_import_all(l, f);
+        return;
+    }
+    if (map_value(&m->members, TEXT("__all__"), &names)) {
+        List *list = value_to_list(l, names, SPAN_NONE);
+
+        for (int i = 0; i < list->len; i++) {
+            Value v;
+
+            if (list->at[i].kind == VAL_STR &&
+                map_value(&m->members, list->at[i].s, &v))
+                name_bind(l, f, list->at[i].s, v);
+        }
+        return;
+    }
+    for (int i = 0; i < m->members.len; i++) {
+        Text name = m->members.at[i].key;
+        Value v = *(const Value *)m->members.at[i].value;
+
+        if (!text_starts(name, "_") && v.kind != VAL_UNBOUND)
+            name_bind(l, f, name, v);
+    }
+}
+
+static Value member(Lang *l, Module *m, const Ast *alias)
+{
+    Value v;
+    Module *child;
+
+    if (lang_getattr(l, v_module(m), alias->text, &v, alias->at))
+        return v;
+    child = import_module(l, text_format(l->options.arena, "%.*s.%.*s",
+                                         TEXT_ARG(m->name),
+                                         TEXT_ARG(alias->text)), alias->at);
+    if (!child->opaque)
+        return v_module(child);
+    lang_raise_near(l, "ImportError", alias->at,
+                    nearest_name(&m->members, alias->text, TEXT("")),
+                    "cannot import name '%.*s' from '%.*s'",
+                    TEXT_ARG(alias->text), TEXT_ARG(m->name));
+}
+
+static void import_from(Lang *l, Frame *f, const Ast *s)
+{
+    Module *m = s->level ? relative_module(l, s)
+                         : import_module(l, s->text, s->at);
+
+    for (int i = 0; i < s->x.len; i++) {
+        const Ast *alias = s->x.at[i];
+        Value v;
+
+        if (m && text_is(alias->text, "*")) {
+            if (m->opaque)
+                lang_unsupported(l, s->at, "'from %.*s import *', a module "
+                                 "not known to tilesim,", TEXT_ARG(m->name));
+            import_all(l, f, m);
+            continue;
+        }
+        if (m) {
+            v = member(l, m, alias);
+        } else {                                // from . import name
+            Module *file = sibling(l, folder_of_file(l, s->at.file),
+                                   alias->text, alias->at);
+
+            if (!file)
+                lang_raise(l, "ImportError", alias->at,
+                           "cannot import name '%.*s'",
+                           TEXT_ARG(alias->text));
+            v = v_module(file);
+        }
+        name_bind(l, f, alias->as.len ? alias->as : alias->text, v);
+    }
+}
+
+void exec_import(Lang *l, Frame *f, const Ast *s)
+{
+    if (s->kind == AST_IMPORTFROM) {
+        import_from(l, f, s);
+        return;
+    }
+    for (int i = 0; i < s->x.len; i++)
+        import_plain(l, f, s->x.at[i]);
+}

@@ -1,0 +1,36 @@
+// library.c - the parts of Python's library that programs import.
+#include <string.h>
+
+#include "lang/eval_int.h"
+
+static const Library library[] = {
+    {"math", fill_math},
+};
+
+// What a module of Python has and this one has not: using it is the error.
+static bool lookup_missing(Lang *l, Module *m, Text name, Value *out)
+{
+    Module *part = lang_module(l, text_format(l->options.arena, "%.*s.%.*s",
+                                              TEXT_ARG(m->name),
+                                              TEXT_ARG(name)).at);
+
+    part->opaque = true;
+    *out = v_module(part);
+    return !text_starts(name, "__");
+}
+
+Module *library_module(Lang *l, Text name)
+{
+    for (size_t i = 0; i < countof(library); i++) {
+        Module *m;
+
+        if (!text_is(name, library[i].name))
+            continue;
+        m = lang_module(l, library[i].name);
+        if (library[i].fill != fill_math)
+            m->lookup = lookup_missing;
+        library[i].fill(l, m);
+        return m;
+    }
+    return NULL;
+}
