@@ -207,6 +207,7 @@ const Lanes LANES_NAME = {
     .gemm_f32 = f32_gemm,
     .gemm_f64 = f64_gemm,
     .gemm_i32 = gemm_i32,
+    .canon_f32 = canon_f32,
     .transpose32 = transpose32,
     .transpose64 = transpose64,
     .reduce = reduce,

@@ -76,6 +76,8 @@ typedef struct {
                      const float *b, int64_t ldb, float *c, int64_t ldc);
     void (*gemm_f64)(int m, int n, int k, const double *a, int64_t lda,
                      const double *b, int64_t ldb, double *c, int64_t ldc);
+    // Makes every NaN of C the positive quiet one, as gemm_f32 leaves them.
+    void (*canon_f32)(int m, int n, float *c, int64_t ldc);
     // int32 accumulators wrap.
     void (*gemm_i32)(int m, int n, int k, const int32_t *a, int64_t lda,
                      const int32_t *b, int64_t ldb, int32_t *c, int64_t ldc);

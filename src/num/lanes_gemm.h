@@ -73,6 +73,18 @@ enum { VECTOR_BYTES = 16, VECS = 2, ROWS = 4, ROWS_WIDEST = 4 };
 #define FINISH CANON_F64
 #include "num/lanes_gemm_kernel.inc"
 
+// Looks first: there hardly ever is one.
+static void canon_f32(int m, int n, float *c, int64_t ldc)
+{
+    for (int i = 0; i < m; i++, c += ldc) {
+        int found = 0;
+        for (int j = 0; j < n; j++)
+            found |= c[j] != c[j];
+        for (int j = 0; found && j < n; j++)
+            c[j] = canon32(c[j]);
+    }
+}
+
 // Unsigned, so that overflow wraps.
 #define T uint32_t
 #define FN(x) LANES_CAT(i32, x)

@@ -94,7 +94,8 @@ INLINE double exp64(double x)
 INLINE double exp2_reduced64(Pair r, uint64_t n)
 {
     // ln2 in two parts.
-    double low = fma64(r.hi, 0x1.abc9e3b39803fp-56, r.lo * 0x1.62e42fefa39efp-1);
+    double low = r.lo * 0x1.62e42fefa39efp-1;
+    low = fma64(r.hi, 0x1.abc9e3b39803fp-56, low);
     double rest = fma64(r.hi * r.hi, poly_exp2_64(r.hi), low);
     return scale64(1 + fma64(r.hi, 0x1.62e42fefa39efp-1, rest), n);
 }

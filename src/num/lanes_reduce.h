@@ -5,7 +5,7 @@
 #ifndef NUM_LANES_REDUCE_H
 #define NUM_LANES_REDUCE_H
 
-#include "num/lanes_int.h"
+#include "num/lanes_float.h"
 
 static inline void reduce_step(LaneFn *op, LaneFn *round, void *p,
                                const void *a, int64_t n)

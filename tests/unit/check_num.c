@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "num/lanes.h"
+#include "num/xgemm.h"
 #include "unit.h"
 
 // A fixed stream of pseudo-random numbers (xorshift).
@@ -246,6 +247,50 @@ START_TEST(gemm_f32_is_one_chain)
 }
 END_TEST
 
+// With libxsmm or without, and a second question gets the first answer.
+START_TEST(xgemm_gives_the_same_bits)
+{
+    const Shape *s = &shapes[_i];
+    Product p = product_create(s);
+    size_t bytes = (size_t)(s->m * p.ldc) * sizeof(float);
+    float *a = narrowed(p.a, s->m * p.lda), *b = narrowed(p.b, s->k * p.ldb);
+    float *want = narrowed(p.c, s->m * p.ldc), *c = narrowed(p.c, s->m * p.ldc);
+    XGemmCache *cache = xgemm_create();
+    const XGemm *plan = xgemm_plan(cache, s->m, s->n, s->k, p.lda, p.ldb,
+                                   p.ldc);
+    ck_assert_ptr_eq(plan, xgemm_plan(cache, s->m, s->n, s->k, p.lda, p.ldb,
+                                      p.ldc));
+    naive_f32(s, &p, a, b, want);
+    xgemm_f32(plan, a, b, c);
+    ck_assert_int_eq(memcmp(c, want, bytes), 0);
+    xgemm_destroy(cache);
+    free(a), free(b), free(want), free(c);
+    product_destroy(&p);
+}
+END_TEST
+
+// Infinity minus infinity in one element: the same NaN from everyone.
+START_TEST(gemm_leaves_one_kind_of_nan)
+{
+    float a[2] = {INFINITY, -NAN}, b[2 * 48], c[48];
+    const uint32_t quiet = 0x7fc00000;
+    XGemmCache *cache = xgemm_create();
+    for (int i = 0; i < 96; i++)
+        b[i] = i % 3 ? 1 : -1;
+    for (int isa = 0; isa <= ISA_COUNT; isa++) {
+        const Lanes *l = isa < ISA_COUNT ? lanes_for((Isa)isa) : NULL;
+        memset(c, 0, sizeof c);
+        if (l)
+            l->gemm_f32(1, 48, 2, a, 2, b, 48, c, 48);
+        else
+            xgemm_f32(xgemm_plan(cache, 1, 48, 2, 2, 48, 48), a, b, c);
+        for (int i = 0; i < 48; i++)
+            ck_assert_int_eq(memcmp(&c[i], &quiet, 4), 0);
+    }
+    xgemm_destroy(cache);
+}
+END_TEST
+
 static uint32_t *words(Random *r, int64_t n)
 {
     uint32_t *v = xcalloc((size_t)n + 1, sizeof *v);
@@ -388,6 +433,8 @@ static TCase *lanes_case(void)
     tcase_add_loop_test(t, lane_table_is_full, 0, LANE_OP_COUNT);
     tcase_add_loop_test(t, gemm_f64_is_one_chain, 0, countof(shapes));
     tcase_add_loop_test(t, gemm_f32_is_one_chain, 0, countof(shapes));
+    tcase_add_loop_test(t, xgemm_gives_the_same_bits, 0, countof(shapes));
+    tcase_add_test(t, gemm_leaves_one_kind_of_nan);
     tcase_add_loop_test(t, gemm_i32_wraps, 0, countof(shapes));
     tcase_add_loop_test(t, reduce_keeps_the_order_of_sums, 0, 100);
     tcase_add_test(t, reduce_rounds_every_step);
