@@ -13,7 +13,7 @@ void *ir_error(IrKernel *k, Span at, const char *id, const char *format, ...)
     return NULL;
 }
 
-// ---- kernel -----------------------------------------------------------------------
+// ---- kernel -----------------------------------------------------------------
 
 IrKernel *ir_kernel(Arena *a, const OpTable *ops, Diag *d, Text name, Span at)
 {
@@ -72,7 +72,7 @@ int ir_param(IrKernel *k, Text name, IrBuffer *buffer, IrVar *var)
     return k->param_count - 1;
 }
 
-// ---- buffers ----------------------------------------------------------------------
+// ---- buffers ----------------------------------------------------------------
 
 bool dtype_usable(IrKernel *k, DType t, Span at)
 {
@@ -143,7 +143,7 @@ IrBuffer *ir_buffer(IrKernel *k, Text name, DType t, IrScope scope, int rank,
     return b;
 }
 
-// ---- expressions: leaves ------------------------------------------------------------
+// ---- expressions: leaves ----------------------------------------------------
 
 IrExpr *new_expr(IrKernel *k, IrExprKind kind, DType t, Span at, int count,
                  IrExpr *const *args)
@@ -155,7 +155,8 @@ IrExpr *new_expr(IrKernel *k, IrExprKind kind, DType t, Span at, int count,
         depth = args[i]->depth >= depth ? args[i]->depth + 1 : depth;
         size += args[i]->size;
         if (depth > EXPR_MAX_DEPTH || size > EXPR_MAX_SIZE)
-            return ir_error(k, at, "ir-too-deep", "the expression is too large; "
+            return ir_error(k, at, "ir-too-deep",
+                            "the expression is too large; "
                             "give a part of it a name in the kernel");
     }
     IrExpr *e = new(k->arena, IrExpr);
@@ -202,7 +203,7 @@ IrExpr *ir_use(IrKernel *k, IrVar *v, Span at)
     return e;
 }
 
-// ---- indices ----------------------------------------------------------------------
+// ---- indices ----------------------------------------------------------------
 
 bool check_one_index(IrKernel *k, const IrBuffer *b, int d, IrExpr **index)
 {

@@ -148,7 +148,7 @@ void each_in_kernel(const IrKernel *k, const Each *e)
     each_stmt(e, k->body);
 }
 
-// ---- variables ------------------------------------------------------------------------
+// ---- variables --------------------------------------------------------------
 
 typedef struct {
     Arena *arena;

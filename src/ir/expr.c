@@ -35,7 +35,7 @@ static IrExpr *node(Call *c, DType t)
     return e;
 }
 
-// ---- matching dtypes ------------------------------------------------------------------
+// ---- matching dtypes --------------------------------------------------------
 
 static bool is_ieee(DType t)
 {
@@ -129,7 +129,7 @@ static IrExpr *fold_or_node(Call *c, DType result)
     return node(c, result);
 }
 
-// ---- rules ------------------------------------------------------------------------------
+// ---- rules ------------------------------------------------------------------
 
 static bool not_bool(const IrExpr *e)
 {
@@ -185,7 +185,8 @@ static IrExpr *rule_extreme(Call *c)
     }
     if (!match(c) || !require(c, not_bool, "numbers"))
         return NULL;
-    return ir_same(c->a[0], c->a[1]) ? c->a[0] : fold_or_node(c, c->a[0]->dtype);
+    return ir_same(c->a[0], c->a[1]) ? c->a[0]
+                                     : fold_or_node(c, c->a[0]->dtype);
 }
 
 static bool is_bits(const IrExpr *e)
@@ -221,7 +222,8 @@ static IrExpr *rule_compare(Call *c)
 // > and >=
 static IrExpr *rule_exchanged(Call *c)
 {
-    return ir_op2(c->k, c->op == OP_GT ? OP_LT : OP_LE, c->a[1], c->a[0], c->at);
+    return ir_op2(c->k, c->op == OP_GT ? OP_LT : OP_LE, c->a[1], c->a[0],
+                  c->at);
 }
 
 // and or
@@ -294,7 +296,8 @@ static IrExpr *rule_power(Call *c)
         return ir_int(c->k, c->a[0]->dtype, 1, c->at);
     if (ir_is_int(c->a[1], &n) && n > 0)
         return multiply_out(c, n);
-    if (!match(c) || !require(c, is_float, "floats (or a constant exponent >= 0)"))
+    if (!match(c) ||
+        !require(c, is_float, "floats (or a constant exponent >= 0)"))
         return NULL;
     return node(c, c->a[0]->dtype);
 }
@@ -375,9 +378,10 @@ static IrExpr *rule_align_up(Call *c)
 static bool match_sides(Call *c)
 {
     if (!is_bool(c->a[0]))
-        return ir_error(c->k, c->a[0]->at, "ir-type",
-                        "a condition is %s, not bool; compare it with something",
-                        name_of(c->a[0]));
+        return ir_error(
+            c->k, c->a[0]->at, "ir-type",
+            "a condition is %s, not bool; compare it with something",
+            name_of(c->a[0]));
     Call sides = {.k = c->k, .op = c->op, .a = {c->a[1], c->a[2]}, .n = 2,
                   .at = c->at};
     if (!match(&sides))
@@ -489,7 +493,7 @@ IrExpr *ir_truth(IrKernel *k, IrExpr *e, Span at)
     return ir_op2(k, OP_NE, e, ir_int(k, e->dtype, 0, at), at);
 }
 
-// ---- conversions ------------------------------------------------------------------------
+// ---- conversions ------------------------------------------------------------
 
 // A constant converted while building, or NULL. A float keeps the digits of
 // the source: it is rounded once, to the dtype it ends up in.

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-// ---- values of integer dtypes ---------------------------------------------------
+typedef unsigned __int128 UWide;    // where a Wide may wrap
+
+// ---- values of integer dtypes -----------------------------------------------
 
 Wide int_value(const IrExpr *e)
 {
@@ -41,7 +43,7 @@ static void wide_text(char out[48], Wide v)
     char digits[48];
     int n = 0;
     bool negative = v < 0;
-    unsigned __int128 u = negative ? -(unsigned __int128)v : (unsigned __int128)v;
+    UWide u = negative ? -(UWide)v : (UWide)v;
     do {
         digits[n++] = (char)('0' + (int)(u % 10));
         u /= 10;
@@ -66,7 +68,7 @@ IrExpr *int_const(IrKernel *k, DType t, Wide v, Span at)
     return e;
 }
 
-// ---- folding ----------------------------------------------------------------------
+// ---- folding ----------------------------------------------------------------
 
 static Wide floor_div(Wide a, Wide b)
 {
@@ -76,7 +78,7 @@ static Wide floor_div(Wide a, Wide b)
 
 static Wide shift_left(Wide a, Wide b)
 {
-    return b < 0 || b > 64 ? 0 : (Wide)((unsigned __int128)a << (int)b);
+    return b < 0 || b > 64 ? 0 : (Wide)((UWide)a << (int)b);
 }
 
 static Wide shift_right(Wide a, Wide b)
@@ -90,7 +92,7 @@ static bool compute(Op op, Wide a, Wide b, Wide *out)
     switch (op) {
     case OP_ADD: *out = a + b; return true;
     case OP_SUB: *out = a - b; return true;
-    case OP_MUL: *out = (Wide)((unsigned __int128)a * (unsigned __int128)b); return true;
+    case OP_MUL: *out = (Wide)((UWide)a * (UWide)b); return true;
     case OP_FLOORDIV: *out = floor_div(a, b); return true;
     case OP_FLOORMOD: *out = a - floor_div(a, b) * b; return true;
     case OP_TRUNCDIV: *out = a / b; return true;
@@ -162,9 +164,9 @@ static IrExpr *fold_product(IrKernel *k, IrExpr *a, IrExpr *b, Span at)
         dtype_info(a->dtype)->kind != KIND_INT)
         return NULL;
     Wide c = int_value(a->args[1]) * int_value(b);
-    return int_fits(a->dtype, c)
-               ? ir_op2(k, OP_MUL, a->args[0], int_const(k, a->dtype, c, at), at)
-               : NULL;
+    return int_fits(a->dtype, c) ? ir_op2(k, OP_MUL, a->args[0],
+                                          int_const(k, a->dtype, c, at), at)
+                                 : NULL;
 }
 
 static IrExpr *simplify(IrKernel *k, Op op, IrExpr *a, IrExpr *b, Span at)
@@ -203,7 +205,7 @@ IrExpr *fold_int_op(IrKernel *k, Op op, IrExpr *a, IrExpr *b, Span at,
     return simplify(k, op, a, b, at);
 }
 
-// ---- equality ---------------------------------------------------------------------
+// ---- equality ---------------------------------------------------------------
 
 bool ir_is_int(const IrExpr *e, int64_t *out)
 {
@@ -238,7 +240,7 @@ bool ir_same(const IrExpr *a, const IrExpr *b)
     return true;
 }
 
-// ---- linear forms: what remains of a difference ------------------------------------
+// ---- linear forms: what remains of a difference -----------------------------
 
 enum { LINEAR_MAX = 16 };
 typedef struct {
@@ -290,7 +292,8 @@ static bool linear_add(Linear *l, const IrExpr *e, int64_t factor)
 static bool linear_fits(const Linear *l, DType t)
 {
     for (int i = 0; i < l->count; i++)
-        if (!int_fits(t, l->term[i].factor) || !int_fits(t, -(Wide)l->term[i].factor))
+        if (!int_fits(t, l->term[i].factor) ||
+            !int_fits(t, -(Wide)l->term[i].factor))
             return false;
     return int_fits(t, l->constant);
 }

@@ -220,7 +220,7 @@ struct IrStmt {
             int var_count;              // FOR: loop vars; LAUNCH: grid rank
             IrVar *vars[IR_MAX_RANK];
             IrExpr *start[IR_MAX_RANK]; // FOR
-            IrExpr *extent[IR_MAX_RANK];// FOR: stop - start over step; LAUNCH: grid
+            IrExpr *extent[IR_MAX_RANK];// FOR: trips; LAUNCH: grid
             IrExpr *step;               // FOR serial kinds: NULL is 1
             IrExpr *wave_size, *wave_index, *group_size;    // PERSISTENT
             int64_t threads[3];         // LAUNCH: threads given, padded with 1

@@ -30,7 +30,7 @@ typedef struct {
     int indent;
 } Lines;
 
-// ---- statements -------------------------------------------------------------------------
+// ---- statements -------------------------------------------------------------
 
 static void begin_line(const Lines *l, const IrStmt *s)
 {
@@ -253,7 +253,7 @@ static void print_stmt(Lines *l, const IrStmt *s)
     buf_addc(l->p.out, '\n');
 }
 
-// ---- tables -------------------------------------------------------------------------------
+// ---- tables -----------------------------------------------------------------
 
 // The word that stands for it, and its name when that is another.
 static void print_spelling(TextBuf *out, size_t from, Text name)
@@ -339,7 +339,7 @@ static void print_symbols(const Lines *l)
         buf_addc(l->p.out, '\n');
 }
 
-// ---- configuration ------------------------------------------------------------------------
+// ---- configuration ----------------------------------------------------------
 
 static void print_config_value(const Lines *l, const char *name,
                                const IrAttrValue *v)

@@ -5,7 +5,7 @@
 
 #include "ir/text_int.h"
 
-// ---- literals -------------------------------------------------------------------------
+// ---- literals ---------------------------------------------------------------
 
 static void print_suffix(TextBuf *out, DType t, DType usual)
 {
@@ -49,7 +49,7 @@ static bool is_negative_literal(const IrExpr *e)
            (e->kind == EXPR_FLOAT && signbit(e->f64) && !isnan(e->f64));
 }
 
-// ---- expressions ------------------------------------------------------------------------
+// ---- expressions ------------------------------------------------------------
 
 static int precedence(const IrExpr *e)
 {
@@ -93,12 +93,13 @@ static void print_call(const Printer *p, const char *name, const IrExpr *e)
 
 static void print_infix(const Printer *p, const IrExpr *e, int level)
 {
-    // comparisons do not chain, powers take primaries: parentheses on both sides
+    // comparisons do not chain, powers take primaries
     bool tight = level == 4 || e->op == OP_POW;
     int left = e->op == OP_POW ? PRECEDENCE_PRIMARY : level + tight;
     print_within(p, e->args[0], left);
     buf_printf(p->out, " %s ", op_spelling(e->op));
-    print_within(p, e->args[1], e->op == OP_POW ? PRECEDENCE_PRIMARY : level + 1);
+    print_within(p, e->args[1],
+                 e->op == OP_POW ? PRECEDENCE_PRIMARY : level + 1);
 }
 
 static void print_op(const Printer *p, const IrExpr *e)
@@ -187,7 +188,7 @@ void ir_print_expr(TextBuf *out, const IrExpr *e)
     print_expr(&(Printer){.out = out}, e);
 }
 
-// ---- regions: min:+extent -----------------------------------------------------------------
+// ---- regions: min:+extent ---------------------------------------------------
 
 static void print_slice(const Printer *p, const IrRegion *r, int d)
 {
@@ -214,7 +215,7 @@ void print_region(const Printer *p, const IrRegion *r)
     buf_addc(p->out, ']');
 }
 
-// ---- attributes -----------------------------------------------------------------------------
+// ---- attributes -------------------------------------------------------------
 
 static void print_map_inputs(const Printer *p, const IrIndexMap *m)
 {

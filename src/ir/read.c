@@ -32,7 +32,7 @@ static bool read_dtype(Reader *r, DType *out)
     return true;
 }
 
-// ---- vars ---------------------------------------------------------------------------------
+// ---- vars -------------------------------------------------------------------
 
 static bool read_var_kind(Reader *r, IrVarKind *out)
 {
@@ -72,7 +72,7 @@ static bool read_vars(Reader *r)
     return true;
 }
 
-// ---- buffers --------------------------------------------------------------------------------
+// ---- buffers ----------------------------------------------------------------
 
 static bool read_scope(Reader *r, IrScope *out)
 {
@@ -87,7 +87,8 @@ static bool read_scope(Reader *r, IrScope *out)
 static bool read_strides(Reader *r, IrBuffer *b)
 {
     int n;
-    if (!reader_need(r, "[") || !read_exprs(r, "]", b->strides, IR_MAX_RANK, &n))
+    if (!reader_need(r, "[") ||
+        !read_exprs(r, "]", b->strides, IR_MAX_RANK, &n))
         return false;
     return n == b->rank || reader_fail(r, "expected %d strides", b->rank);
 }
@@ -118,7 +119,8 @@ static bool read_one_buffer(Reader *r)
     if (id != r->k->buffer_count)
         return reader_fail(r, "buffers are numbered from 0 without gaps");
     if (!read_spelling(r, &word, &name) || !read_dtype(r, &t) ||
-        !reader_need(r, "[") || !read_exprs(r, "]", shape, IR_MAX_RANK, &rank) ||
+        !reader_need(r, "[") ||
+        !read_exprs(r, "]", shape, IR_MAX_RANK, &rank) ||
         !read_scope(r, &scope))
         return false;
     IrBuffer *b = ir_buffer(r->k, name, t, scope, rank, shape, NULL, at);
@@ -139,7 +141,7 @@ static bool read_buffers(Reader *r)
     return true;
 }
 
-// ---- params, symbols ------------------------------------------------------------------------
+// ---- params, symbols --------------------------------------------------------
 
 static bool read_params(Reader *r)
 {
@@ -168,7 +170,7 @@ static bool read_symbols(Reader *r)
     return true;
 }
 
-// ---- config ---------------------------------------------------------------------------------
+// ---- config -----------------------------------------------------------------
 
 static bool read_outputs(Reader *r)
 {
@@ -226,7 +228,7 @@ static bool read_config(Reader *r)
     return true;
 }
 
-// ---- kernel ---------------------------------------------------------------------------------
+// ---- kernel -----------------------------------------------------------------
 
 static bool read_body(Reader *r)
 {

@@ -14,7 +14,7 @@ static IrExpr *built(Reader *r, IrExpr *e)
     return r->failed ? NULL : e;
 }
 
-// ---- literals ---------------------------------------------------------------------------
+// ---- literals ---------------------------------------------------------------
 
 static IrExpr *int_literal(Reader *r, Word w, bool negative)
 {
@@ -62,7 +62,7 @@ static bool number_ahead(Reader *r)
            special_float(r);
 }
 
-// ---- primaries ----------------------------------------------------------------------------
+// ---- primaries --------------------------------------------------------------
 
 bool read_exprs(Reader *r, const char *close, IrExpr **out, int room, int *n)
 {
@@ -115,7 +115,8 @@ static IrExpr *read_reinterpret(Reader *r, Span at)
     Text name = reader_name(r);
     if (r->failed || !dtype_find(name, &t))
         return reader_fail(r, "expected a dtype before this");
-    return reader_need(r, ")") ? built(r, ir_reinterpret(r->k, e, t, at)) : NULL;
+    return reader_need(r, ")") ? built(r, ir_reinterpret(r->k, e, t, at))
+                               : NULL;
 }
 
 static IrExpr *read_atomic(Reader *r, Op op, Span at)
@@ -199,7 +200,7 @@ static IrExpr *read_primary(Reader *r)
                                      : reader_fail(r, "expected an expression");
 }
 
-// ---- operators ------------------------------------------------------------------------------
+// ---- operators --------------------------------------------------------------
 
 static IrExpr *read_binary(Reader *r, int least);
 
@@ -227,7 +228,8 @@ static bool infix_ahead(const Reader *r, int least, Op *out)
         OP_FLOORDIV, OP_FLOORMOD, OP_POW,
     };
     for (size_t i = 0; i < countof(ops); i++) {
-        if (infix_precedence(ops[i]) < least || !reader_is(r, op_surface(ops[i])))
+        if (infix_precedence(ops[i]) < least ||
+            !reader_is(r, op_surface(ops[i])))
             continue;
         *out = ops[i];
         return true;
@@ -256,7 +258,7 @@ IrExpr *read_expr(Reader *r)
     return r->failed ? NULL : read_binary(r, 1);
 }
 
-// ---- regions ----------------------------------------------------------------------------------
+// ---- regions ----------------------------------------------------------------
 
 // expr [":+" expr [":" step]]
 static bool read_slice(Reader *r, IrRegion *region, int d)
@@ -290,7 +292,7 @@ IrRegion *read_region(Reader *r)
     return reader_need(r, "]") ? region : NULL;
 }
 
-// ---- attribute values -----------------------------------------------------------------------------
+// ---- attribute values -------------------------------------------------------
 
 // "[" {[var "<"] expr} "]"
 static bool read_map_inputs(Reader *r, IrIndexMap *m)
@@ -409,7 +411,8 @@ static bool read_value(Reader *r, IrAttrValue *out)
         return true;
     }
     if (reader_is(r, "layout")) {
-        *out = (IrAttrValue){.kind = ATTRVAL_LAYOUT, .layout = read_index_map(r)};
+        *out =
+            (IrAttrValue){.kind = ATTRVAL_LAYOUT, .layout = read_index_map(r)};
         return out->layout != NULL;
     }
     if (reader_take(r, "(")) {

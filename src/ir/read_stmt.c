@@ -3,7 +3,7 @@
 
 enum { MAX_ID = 1 << 24 };
 
-// ---- attributes -------------------------------------------------------------------------
+// ---- attributes -------------------------------------------------------------
 
 static bool read_attr(Reader *r, IrStmt *s, Text name)
 {
@@ -37,13 +37,13 @@ static bool read_attr_suffix(Reader *r, IrStmt *s)
     return reader_need(r, ")");
 }
 
-// ---- loops and launches ---------------------------------------------------------------------
+// ---- loops and launches -----------------------------------------------------
 
 static bool find_loop(Text word, IrLoopKind *out)
 {
     for (int l = LOOP_SERIAL; l <= LOOP_GRID; l++) {
-        if (!text_starts(word, "T.") ||
-            !text_is(text_slice(word, 2, word.len), ir_loop_name((IrLoopKind)l)))
+        if (!text_starts(word, "T.") || !text_is(text_slice(word, 2, word.len),
+                                                 ir_loop_name((IrLoopKind)l)))
             continue;
         *out = (IrLoopKind)l;
         return true;
@@ -132,7 +132,8 @@ static bool read_launch_part(Reader *r, IrStmt *s)
     }
     if (!read_key(r, &name))
         return false;
-    return text_is(name, "threads") ? read_threads(r, s) : read_attr(r, s, name);
+    return text_is(name, "threads") ? read_threads(r, s)
+                                    : read_attr(r, s, name);
 }
 
 static bool read_launch(Reader *r, IrStmt *s)
@@ -146,7 +147,7 @@ static bool read_launch(Reader *r, IrStmt *s)
     return reader_need(r, ")") && (s->then = read_block(r));
 }
 
-// ---- tile operations --------------------------------------------------------------------------
+// ---- tile operations --------------------------------------------------------
 
 static bool read_operand(Reader *r, IrStmt *s, int i)
 {
@@ -205,7 +206,7 @@ static IrStmt *read_tile(Reader *r, Op op, Span at)
     return reader_need(r, ")") ? s : NULL;
 }
 
-// ---- statements ---------------------------------------------------------------------------------
+// ---- statements -------------------------------------------------------------
 
 static bool read_let(Reader *r, IrStmt *s)
 {
@@ -348,7 +349,7 @@ IrStmt *read_block(Reader *r)
     return good ? s : NULL;
 }
 
-// ---- ids ----------------------------------------------------------------------------------------
+// ---- ids --------------------------------------------------------------------
 
 static bool largest_id(void *ctx, IrStmt *s)
 {

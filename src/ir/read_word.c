@@ -45,7 +45,7 @@ static size_t name_end(const Reader *r, size_t i)
     return i;
 }
 
-// ---- numbers ----------------------------------------------------------------------------
+// ---- numbers ----------------------------------------------------------------
 
 static bool find_brief(Text name, DType *out)
 {
@@ -110,7 +110,7 @@ static void number(Reader *r, size_t begin)
         r->pos = end;
 }
 
-// ---- strings ------------------------------------------------------------------------------
+// ---- strings ----------------------------------------------------------------
 
 static int hex_digit(int c)
 {
@@ -153,7 +153,7 @@ static void string(Reader *r, size_t i)
     buf_release(&b);
 }
 
-// ---- words --------------------------------------------------------------------------------
+// ---- words ------------------------------------------------------------------
 
 static void sign(Reader *r, size_t begin)
 {

@@ -36,7 +36,7 @@ IrExpr *region_extent(IrKernel *k, const IrRegion *r, int d)
     return r->extent[d] ? r->extent[d] : ir_int(k, DT_I32, 1, r->at);
 }
 
-// ---- messages -----------------------------------------------------------------------
+// ---- messages ---------------------------------------------------------------
 
 void sizes_print(TextBuf *out, IrExpr *const *size, int n)
 {
@@ -54,7 +54,8 @@ void sizes_print(TextBuf *out, IrExpr *const *size, int n)
 static void side_print(TextBuf *out, const Side *s)
 {
     const IrRegion *r = s->region;
-    buf_printf(out, "%s%.*s is ", r->form == REGION_SLICE ? "the slice of " : "",
+    buf_printf(out, "%s%.*s is ",
+               r->form == REGION_SLICE ? "the slice of " : "",
                TEXT_ARG(r->buffer->name));
     if (r->form == REGION_POINT)
         buf_puts(out, "one element");
@@ -77,7 +78,7 @@ static bool shapes_differ(IrKernel *k, const Side *a, const Side *b)
     return false;
 }
 
-// ---- sides --------------------------------------------------------------------------
+// ---- sides ------------------------------------------------------------------
 
 static bool side_init(IrKernel *k, Side *s, const IrRegion *r)
 {
@@ -177,7 +178,8 @@ static bool covers(IrKernel *k, const Side *base, const Side *src)
             continue;
         while (d < base->n && is_one(base->extent[d]))
             d++;
-        if (d == base->n || provably_smaller(k, base->extent[d], src->extent[i]))
+        if (d == base->n ||
+            provably_smaller(k, base->extent[d], src->extent[i]))
             return false;
         d++;
     }

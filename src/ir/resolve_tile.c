@@ -43,7 +43,7 @@ static bool bad_scope(IrKernel *k, const IrStmt *s, const IrRegion *r,
     return false;
 }
 
-// ---- gemm -----------------------------------------------------------------------------
+// ---- gemm -------------------------------------------------------------------
 
 typedef struct {
     const IrRegion *region;
@@ -133,7 +133,7 @@ bool ir_resolve_gemm(IrKernel *k, const IrStmt *s, IrGemmShape *out)
            sizes_agree(k, s, 'N', &b, tb ? b.rows : b.cols, &c, c.cols);
 }
 
-// ---- reductions -----------------------------------------------------------------------
+// ---- reductions -------------------------------------------------------------
 
 // A dimension attribute, counted from the end when negative.
 static bool dimension(IrKernel *k, const IrStmt *s, const IrBuffer *b,
@@ -228,7 +228,7 @@ bool ir_resolve_reduce(IrKernel *k, const IrStmt *s, IrReduceShape *r)
            bad_reduced_shape(k, s, r);
 }
 
-// ---- scans ----------------------------------------------------------------------------
+// ---- scans ------------------------------------------------------------------
 
 static bool same_extents(IrKernel *k, const IrRegion *a, const IrRegion *b)
 {
@@ -264,7 +264,7 @@ bool ir_resolve_scan(IrKernel *k, const IrStmt *s, IrScanShape *out)
     return dimension(k, s, src->buffer, 0, &out->dim);
 }
 
-// ---- transpose, im2col ------------------------------------------------------------------
+// ---- transpose, im2col ------------------------------------------------------
 
 static bool transposed_extents(IrKernel *k, const IrRegion *src,
                                const IrRegion *dst)
@@ -286,7 +286,8 @@ bool ir_resolve_transpose(IrKernel *k, const IrStmt *s, IrCopyMap *out)
     const IrRegion *src = region_at(k, s, 0);
     const IrRegion *dst = src ? region_at(k, s, 1) : NULL;
     IrCopyMap from;
-    if (!dst || !ir_resolve_fill(k, src, &from) || !ir_resolve_fill(k, dst, out))
+    if (!dst || !ir_resolve_fill(k, src, &from) ||
+        !ir_resolve_fill(k, dst, out))
         return false;
     if (!transposed_extents(k, src, dst))
         return ir_error(k, s->at, "ir-shape",
@@ -337,7 +338,7 @@ bool ir_resolve_im2col(IrKernel *k, const IrStmt *s)
     return true;
 }
 
-// ---- by op ------------------------------------------------------------------------------
+// ---- by op ------------------------------------------------------------------
 
 // A static region beyond its buffer: legal only where accesses are predicated.
 static bool inside(IrKernel *k, const IrStmt *s, const IrRegion *r)

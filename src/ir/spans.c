@@ -17,13 +17,13 @@
 
 #include "ir/text_int.h"
 
-// ---- printing ---------------------------------------------------------------------------
+// ---- printing ---------------------------------------------------------------
 
 typedef struct {
     Arena *arena;
     TextBuf *out;
     const SourceSet *sources;
-    struct { uint32_t *at; int len, room; } files;  // numbers in the text: i + 1
+    struct { uint32_t *at; int len, room; } files;  // number i + 1 in the text
     Span before;
     int in_line;
 } SpanPrinter;
@@ -107,7 +107,7 @@ void spans_print(TextBuf *out, const SourceSet *sources, const IrKernel *k)
     arena_destroy(a);
 }
 
-// ---- reading ----------------------------------------------------------------------------
+// ---- reading ----------------------------------------------------------------
 
 // The lines of a source, from the newline behind the "{" ahead.
 static bool source_text(Reader *r, TextBuf *out)
@@ -184,7 +184,8 @@ static bool place_span(Reader *r, uint32_t file, int64_t line, int64_t column,
     const Source *src = file ? sources_get(r->sources, file) : NULL;
     if (!src || line < 1 || line > src->line_count || column < 1)
         return reader_fail(r, "there is no such place");
-    uint64_t begin = (uint64_t)src->line_starts[line - 1] + (uint64_t)column - 1;
+    uint64_t begin =
+        (uint64_t)src->line_starts[line - 1] + (uint64_t)column - 1;
     if (begin + (uint64_t)bytes > src->text.len)
         return reader_fail(r, "this place ends beyond its file");
     *out = (Span){file, (uint32_t)begin, (uint32_t)(begin + (uint64_t)bytes)};

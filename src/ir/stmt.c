@@ -64,7 +64,7 @@ IrStmt *ir_let(IrKernel *k, Text name, IrExpr *value, Span at)
     return s;
 }
 
-// ---- regions ------------------------------------------------------------------------
+// ---- regions ----------------------------------------------------------------
 
 IrRegion *ir_region_whole(IrKernel *k, IrBuffer *b, Span at)
 {
@@ -137,7 +137,7 @@ IrRegion *ir_region(IrKernel *k, IrBuffer *b, const IrSubscript *s, int n,
     return r;
 }
 
-// ---- attributes -----------------------------------------------------------------------
+// ---- attributes -------------------------------------------------------------
 
 void ir_attr(IrKernel *k, IrStmt *s, IrAttrId id, IrAttrValue v)
 {

@@ -4,7 +4,7 @@
 
 #include "ir/ir_int.h"
 
-// ---- each.c: everything in a kernel, in the order of the text ------------------
+// ---- each.c: everything in a kernel, in the order of the text ---------------
 // Null callbacks are skipped. Variables come where they are met, often.
 typedef struct {
     void *ctx;
@@ -19,7 +19,7 @@ typedef struct {
 } VarList;
 VarList vars_of(Arena *a, const IrKernel *k);
 
-// ---- names.c: how things are spelled ---------------------------------------------
+// ---- names.c: how things are spelled ----------------------------------------
 // A name that no other thing has and that is no word of the text stands for
 // itself; else ".id" follows for variables, ".bid" for buffers.
 typedef struct {
@@ -38,7 +38,7 @@ int infix_precedence(Op op);                    // 0: not an infix operator
 const char *op_spelling(Op op);                 // "+", "T.exp2"
 const char *var_kind_name(IrVarKind kind);      // "loop"
 
-// ---- print_expr.c ----------------------------------------------------------------
+// ---- print_expr.c -----------------------------------------------------------
 typedef struct {
     TextBuf *out;
     const Names *names;         // NULL: names as they are
@@ -49,10 +49,10 @@ void print_region(const Printer *p, const IrRegion *r);
 void print_attr_value(const Printer *p, const IrAttrValue *v);
 void print_index_map(const Printer *p, const IrIndexMap *m);
 
-// ---- spans.c -----------------------------------------------------------------------
+// ---- spans.c ----------------------------------------------------------------
 void spans_print(TextBuf *out, const SourceSet *sources, const IrKernel *k);
 
-// ---- read.c, read_expr.c, read_stmt.c, lex of the text form -------------------------
+// ---- read.c, read_expr.c, read_stmt.c, lex of the text form -----------------
 typedef enum {
     WORD_END, WORD_NAME, WORD_INT, WORD_FLOAT, WORD_STRING, WORD_SIGN,
 } WordKind;
@@ -60,7 +60,7 @@ typedef enum {
 typedef struct {
     WordKind kind;
     Span at;
-    Text text;                  // a NAME with its dots, a SIGN, a decoded STRING
+    Text text;                  // NAME with its dots, SIGN, decoded STRING
     DType suffix;               // of a number: DT_NONE when there is none
     uint64_t magnitude;         // INT
     double real;                // FLOAT
@@ -94,7 +94,7 @@ bool reader_need(Reader *r, const char *text);
 void *reader_fail(Reader *r, const char *format, ...) PRINTF_LIKE(2, 3);
 bool reader_enter(Reader *r);                       // bounded recursion
 void reader_leave(Reader *r);
-const Entity *reader_entity(const Reader *r);       // of the NAME ahead, or NULL
+const Entity *reader_entity(const Reader *r);       // of the NAME ahead
 bool reader_op(Reader *r, Text word, Op *out);      // "T.copy"
 Text reader_name(Reader *r);                        // any NAME
 Text reader_string(Reader *r);

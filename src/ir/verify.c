@@ -10,7 +10,7 @@ static bool fault(Verifier *v, const IrStmt *s, const char *text)
     return ir_error(v->k, s->at, "ir-verify", "%s", text);
 }
 
-// ---- definitions --------------------------------------------------------------------------
+// ---- definitions ------------------------------------------------------------
 
 static bool define(Verifier *v, const IrVar *var, IrVarKind kind,
                    const IrStmt *s)
@@ -43,11 +43,13 @@ static bool verify_alloc(Verifier *v, const IrStmt *s)
         return fault(v, s, "a buffer is missing");
     bool shared = b->scope != SCOPE_LOCAL && b->scope != SCOPE_VAR;
     if (v->alive[b->id] || b->alias_of || b->param >= 0)
-        return ir_error(v->k, s->at, "ir-scope", "%.*s cannot be allocated here: "
-                        "it exists already", TEXT_ARG(b->name));
+        return ir_error(v->k, s->at, "ir-scope",
+                        "%.*s cannot be allocated here: it exists already",
+                        TEXT_ARG(b->name));
     if (b->scope != SCOPE_GLOBAL && !v->in_launch)
-        return ir_error(v->k, s->at, "ir-scope", "%.*s (%s) is allocated outside "
-                        "T.Kernel", TEXT_ARG(b->name), ir_scope_name(b->scope));
+        return ir_error(v->k, s->at, "ir-scope",
+                        "%.*s (%s) is allocated outside T.Kernel",
+                        TEXT_ARG(b->name), ir_scope_name(b->scope));
     if (v->parallel && shared)
         return ir_error(v->k, s->at, "ir-parallel", "%.*s (%s) is allocated "
                         "inside T.Parallel", TEXT_ARG(b->name),
@@ -56,7 +58,7 @@ static bool verify_alloc(Verifier *v, const IrStmt *s)
     return true;
 }
 
-// ---- statements -----------------------------------------------------------------------------
+// ---- statements -------------------------------------------------------------
 
 static bool verify_stmt(Verifier *v, IrStmt *s);
 
@@ -108,7 +110,7 @@ static bool verify_while(Verifier *v, const IrStmt *s)
     return good;
 }
 
-// ---- loops ------------------------------------------------------------------------------------
+// ---- loops ------------------------------------------------------------------
 
 static bool is_parallel(const IrStmt *s)
 {
@@ -132,7 +134,8 @@ static bool verify_inside_parallel(Verifier *v, const IrStmt *s)
     const IrStmt *body = v->parallel->then;
     if (body->len == 1 && body->body[0] == s)
         return true;
-    ir_error(v->k, s->at, "ir-parallel", "a T.Parallel inside T.Parallel must be "
+    ir_error(v->k, s->at, "ir-parallel",
+             "a T.Parallel inside T.Parallel must be "
              "its only statement; name both loops in one T.Parallel(a, b)");
     diag_note(v->k->diag, v->parallel->at, "the outer T.Parallel");
     return false;
@@ -214,11 +217,13 @@ static bool verify_leave(Verifier *v, const IrStmt *s)
     if (v->loops)
         return true;
     return ir_error(v->k, s->at, "ir-loop", "%s %s", word,
-                    v->parallel ? "cannot leave T.Parallel: its iterations have "
-                                  "no order" : "outside a loop");
+                    v->parallel
+                        ? "cannot leave T.Parallel: its iterations have "
+                          "no order"
+                        : "outside a loop");
 }
 
-// ---- launches ---------------------------------------------------------------------------------
+// ---- launches ---------------------------------------------------------------
 
 enum { MAX_THREADS = 1024 };
 
@@ -255,7 +260,7 @@ static bool verify_launch(Verifier *v, const IrStmt *s)
     return good;
 }
 
-// ---- tile operations ------------------------------------------------------------------------------
+// ---- tile operations --------------------------------------------------------
 
 static bool verify_operand(Verifier *v, const IrStmt *s, int i)
 {
@@ -266,13 +271,16 @@ static bool verify_operand(Verifier *v, const IrStmt *s, int i)
         return !op_param_is_operand(p) || p->optional ||
                ir_error(v->k, s->at, "ir-operand", "%s: %.*s is missing",
                         info->surface, TEXT_ARG(p->name));
-    bool value = p->kind == ARG_EXPR || (p->kind == ARG_REGION && p->access == 'r');
-    bool fits = o->kind == OPERAND_EXPR ? value
-                                        : op_param_is_operand(p) && p->kind != ARG_EXPR;
+    bool value =
+        p->kind == ARG_EXPR || (p->kind == ARG_REGION && p->access == 'r');
+    bool fits = o->kind == OPERAND_EXPR
+                    ? value
+                    : op_param_is_operand(p) && p->kind != ARG_EXPR;
     if (!fits)
-        return ir_error(v->k, s->at, "ir-operand", "%s: %.*s must be %s",
-                        info->surface, TEXT_ARG(p->name),
-                        p->kind == ARG_EXPR ? "a value" : "a buffer or a slice");
+        return ir_error(
+            v->k, s->at, "ir-operand", "%s: %.*s must be %s", info->surface,
+            TEXT_ARG(p->name),
+            p->kind == ARG_EXPR ? "a value" : "a buffer or a slice");
     return o->kind == OPERAND_EXPR ? verify_expr(v, o->expr, s->at)
                                    : verify_region(v, o->region, s->at);
 }
@@ -303,6 +311,11 @@ static bool verify_tile(Verifier *v, const IrStmt *s)
     if (info->class != OPCLASS_TILE && info->class != OPCLASS_HINT)
         return ir_error(v->k, s->at, "ir-operand", "%s is no statement",
                         info->surface);
+    if (info->status != OPSTATUS_BUILT) {
+        diag_error(v->k->diag, EXIT_LIMIT, s->at, "ir-operand", "%s is %s",
+                   info->surface, op_status_name(info->status));
+        return false;
+    }
     if (s->operand_count != info->param_count)
         return fault(v, s, "a tile operation with a wrong number of operands");
     for (int i = 0; i < s->operand_count; i++)
@@ -317,7 +330,7 @@ static bool verify_tile(Verifier *v, const IrStmt *s)
     return ir_resolve_tile(v->k, s);
 }
 
-// ---- all statements -----------------------------------------------------------------------------------
+// ---- all statements ---------------------------------------------------------
 
 static bool verify_id(Verifier *v, const IrStmt *s)
 {
@@ -391,7 +404,7 @@ static bool verify_stmt(Verifier *v, IrStmt *s)
     return good;
 }
 
-// ---- kernel -------------------------------------------------------------------------------------------
+// ---- kernel -----------------------------------------------------------------
 
 static bool verify_vars(Verifier *v)
 {
@@ -410,15 +423,17 @@ static bool verify_params(Verifier *v)
         if (p->is_scalar ? !p->var || p->var->kind != VAR_PARAM
                          : !p->buffer || p->buffer->param != i ||
                                p->buffer->scope != SCOPE_GLOBAL)
-            return ir_error(v->k, k->at, "ir-verify", "parameter %d is neither a "
-                            "tensor nor a scalar", i);
+            return ir_error(v->k, k->at, "ir-verify",
+                            "parameter %d is neither a tensor nor a scalar",
+                            i);
         if (p->is_scalar)
             *verify_known(v, p->var) = true;
         else
             v->alive[p->buffer->id] = true;
     }
     for (int i = 0; i < k->config.output_count; i++)
-        if (k->config.outputs[i] < 0 || k->config.outputs[i] >= k->param_count ||
+        if (k->config.outputs[i] < 0 ||
+            k->config.outputs[i] >= k->param_count ||
             k->params[k->config.outputs[i]].is_scalar)
             return ir_error(v->k, k->at, "ir-verify", "output %d is no tensor "
                             "parameter", k->config.outputs[i]);
@@ -456,7 +471,8 @@ static bool verify_buffers(Verifier *v)
             return ir_error(v->k, b->at, "ir-verify", "buffers out of order");
         for (int d = 0; d < b->rank; d++)
             good = verify_int(v, b->shape[d], b->at) &&
-                   (!b->strides[d] || verify_int(v, b->strides[d], b->at)) && good;
+                   (!b->strides[d] || verify_int(v, b->strides[d], b->at)) &&
+                   good;
         good = (!b->safe_value || verify_expr(v, b->safe_value, b->at)) && good;
         good = verify_layout(v, b) && good;
     }

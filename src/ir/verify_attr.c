@@ -75,7 +75,8 @@ static bool check_limit(IrKernel *k, const IrStmt *s, const IrAttr *a)
     for (size_t i = 0; i < countof(limits); i++)
         if (a->id == limits[i].id && a->value.kind == ATTRVAL_INT &&
             a->value.i64 < limits[i].least)
-            return ir_error(k, s->at, "ir-attr", "%s=%lld must be at least %lld",
+            return ir_error(k, s->at, "ir-attr",
+                            "%s=%lld must be at least %lld",
                             ir_attr_name(a->id), (long long)a->value.i64,
                             (long long)limits[i].least);
     return true;

@@ -26,7 +26,7 @@ bool verify_buffer_alive(Verifier *v, const IrBuffer *b, Span at)
                     TEXT_ARG(b->name));
 }
 
-// ---- one node ---------------------------------------------------------------------------
+// ---- one node ---------------------------------------------------------------
 
 // Building the node again must give the node: then its type is right, and its
 // text reads back as what it is.
@@ -51,7 +51,8 @@ static bool rebuilds(Verifier *v, IrExpr *e)
 
 static bool verify_atomic(Verifier *v, const IrExpr *e)
 {
-    if (e->op != OP_ATOMIC_ADD && e->op != OP_ATOMIC_MAX && e->op != OP_ATOMIC_MIN)
+    if (e->op != OP_ATOMIC_ADD && e->op != OP_ATOMIC_MAX &&
+        e->op != OP_ATOMIC_MIN)
         return ir_error(v->k, e->at, "ir-operand", "%s is no atomic",
                         op_surface(e->op));
     if (e->dtype != e->buffer->dtype ||
@@ -111,7 +112,8 @@ bool verify_expr(Verifier *v, IrExpr *e, Span at)
     if (!e)
         return ir_error(v->k, at, "ir-operand", "an expression is missing");
     if (e->depth > EXPR_MAX_DEPTH || e->size > EXPR_MAX_SIZE)
-        return ir_error(v->k, e->at, "ir-too-deep", "an expression is too large");
+        return ir_error(v->k, e->at, "ir-too-deep",
+                        "an expression is too large");
     return (e->kind == EXPR_LOAD || verify_args(v, e)) && verify_node(v, e);
 }
 
@@ -141,7 +143,7 @@ bool verify_int(Verifier *v, IrExpr *e, Span at)
                     dtype_info(e->dtype)->name);
 }
 
-// ---- indices ------------------------------------------------------------------------------
+// ---- indices ----------------------------------------------------------------
 
 static bool no_parallel_var(void *ctx, IrExpr *e)
 {

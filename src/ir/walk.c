@@ -50,7 +50,8 @@ static void walk_control(const IrStmt *s, IrVisitExpr *expr, void *ctx)
     ir_walk_expr(s->cond, expr, ctx);
     walk_list(s->start, s->var_count, expr, ctx);
     walk_list(s->extent, s->var_count, expr, ctx);
-    IrExpr *const rest[] = {s->step, s->wave_size, s->wave_index, s->group_size};
+    IrExpr *const rest[] = {s->step, s->wave_size, s->wave_index,
+                            s->group_size};
     walk_list(rest, (int)countof(rest), expr, ctx);
 }
 

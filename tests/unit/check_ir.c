@@ -39,7 +39,7 @@ static void expect_error(const void *built, const char *id, const char *part)
                   TEXT_ARG(last_message()));
 }
 
-// ---- dtypes of mixed operands ------------------------------------------------------------
+// ---- dtypes of mixed operands -----------------------------------------------
 
 // tilelang_surface 4.2, by hand. Both orders are tried.
 static const struct { DType a, b, result; } mixed[] = {
@@ -78,7 +78,8 @@ START_TEST(literals_are_int32_and_float32)
 {
     ck_assert_int_eq(op2(OP_ADD, value("x", DT_F32), lit(1))->dtype, DT_F32);
     ck_assert_int_eq(op2(OP_MUL, value("x", DT_F16), real(1.5))->dtype, DT_F32);
-    ck_assert_int_eq(op2(OP_MUL, value("x", DT_BF16), real(1.5))->dtype, DT_F32);
+    ck_assert_int_eq(op2(OP_MUL, value("x", DT_BF16), real(1.5))->dtype,
+                     DT_F32);
     ck_assert_int_eq(op2(OP_MUL, value("x", DT_F16), lit(2))->dtype, DT_F16);
     ck_assert_int_eq(op2(OP_ADD, value("x", DT_I8), lit(1))->dtype, DT_I32);
     ck_assert_int_eq(op2(OP_MUL, value("x", DT_I32), real(1.5))->dtype, DT_F32);
@@ -123,12 +124,13 @@ END_TEST
 
 START_TEST(leading_zeros_are_an_int32)
 {
-    expect_text(ir_op1(k, OP_CLZ, value("x", DT_U64), nowhere), "int32(T.clz(x))");
+    expect_text(ir_op1(k, OP_CLZ, value("x", DT_U64), nowhere),
+                "int32(T.clz(x))");
     expect_text(ir_op1(k, OP_CLZ, value("x", DT_I32), nowhere), "T.clz(x)");
 }
 END_TEST
 
-// ---- operators that refuse ------------------------------------------------------------------
+// ---- operators that refuse --------------------------------------------------
 
 START_TEST(integers_have_no_true_division)
 {
@@ -213,7 +215,7 @@ START_TEST(unbuilt_dtypes_are_a_limit)
 }
 END_TEST
 
-// ---- folding -----------------------------------------------------------------------------------
+// ---- folding ----------------------------------------------------------------
 
 static const struct { Op op; int64_t a, b; const char *want; } constants[] = {
     {OP_ADD, 2, 3, "5"},            {OP_SUB, 2, 3, "-1"},
@@ -345,7 +347,7 @@ START_TEST(differences_cancel_equal_parts)
 }
 END_TEST
 
-// ---- bounds on what is built -----------------------------------------------------------------
+// ---- bounds on what is built ------------------------------------------------
 
 START_TEST(expressions_stay_bounded)
 {
@@ -365,12 +367,13 @@ START_TEST(doubling_does_not_explode)
 }
 END_TEST
 
-// ---- buffers and indices -----------------------------------------------------------------------
+// ---- buffers and indices ----------------------------------------------------
 
 static IrBuffer *tile(void)
 {
     IrExpr *shape[] = {lit(16), lit(32)};
-    return ir_buffer(k, TEXT("A"), DT_F16, SCOPE_SHARED, 2, shape, NULL, nowhere);
+    return ir_buffer(k, TEXT("A"), DT_F16, SCOPE_SHARED, 2, shape, NULL,
+                     nowhere);
 }
 
 START_TEST(loads_need_an_index_per_dimension)
@@ -412,8 +415,9 @@ START_TEST(bad_buffers_are_refused)
 {
     IrExpr *negative[] = {lit(-3)}, *dynamic[] = {value("n", DT_I32)};
     IrExpr *huge[] = {lit(1 << 30), lit(1 << 30), lit(1 << 30)};
-    expect_error(ir_buffer(k, TEXT("A"), DT_F32, SCOPE_GLOBAL, 1, negative, NULL,
-                           nowhere), "ir-shape", "dimension 0 of A is -3");
+    expect_error(ir_buffer(k, TEXT("A"), DT_F32, SCOPE_GLOBAL, 1, negative,
+                           NULL, nowhere),
+                 "ir-shape", "dimension 0 of A is -3");
     expect_error(ir_buffer(k, TEXT("S"), DT_F32, SCOPE_SHARED, 1, dynamic, NULL,
                            nowhere), "ir-shape", "constant sizes");
     expect_error(ir_buffer(k, TEXT("A"), DT_F32, SCOPE_GLOBAL, 3, huge, NULL,
@@ -454,7 +458,8 @@ END_TEST
 START_TEST(attributes_stay_in_table_order)
 {
     IrStmt *s = ir_tile(k, OP_COPY, nowhere);
-    ir_attr(k, s, ATTR_DISABLE_TMA, (IrAttrValue){.kind = ATTRVAL_BOOL, .i64 = 1});
+    ir_attr(k, s, ATTR_DISABLE_TMA,
+            (IrAttrValue){.kind = ATTRVAL_BOOL, .i64 = 1});
     ir_attr(k, s, ATTR_K_PACK, (IrAttrValue){.kind = ATTRVAL_INT, .i64 = 2});
     ir_attr(k, s, ATTR_K_PACK, (IrAttrValue){.kind = ATTRVAL_INT, .i64 = 4});
     ck_assert_int_eq(s->attrs->id, ATTR_K_PACK);
@@ -485,7 +490,8 @@ int main(void)
 {
     Suite *s = suite_create("ir");
     TCase *t = cases(s, "dtypes");
-    tcase_add_loop_test(t, mixed_operands_take_one_dtype, 0, (int)countof(mixed));
+    tcase_add_loop_test(t, mixed_operands_take_one_dtype, 0,
+                        (int)countof(mixed));
     tcase_add_test(t, literals_are_int32_and_float32);
     tcase_add_test(t, two_kinds_of_8_bit_floats_do_not_mix);
     tcase_add_test(t, functions_keep_their_argument_dtype);

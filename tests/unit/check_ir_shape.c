@@ -11,8 +11,8 @@ static const char preamble[] =
     "}\n"
     "symbols n\n"
     "buffers {\n"
-    " 0 Q: float16[4, 2048, 8, 128] global\n"       // batch, seq, heads, dim
-    " 1 K: float16[4, 8, n, 128] global\n"          // batch, heads, seq, dim
+    " 0 Q: float16[4, 2048, 8, 128] global\n" // batch, seq, heads, dim
+    " 1 K: float16[4, 8, n, 128] global\n"    // batch, heads, seq, dim
     " 2 M: float16[1024, 512] global\n"
     " 3 V: float32[1024] global\n"
     " 4 S: float16[128, 64] shared.dyn\n"
@@ -38,7 +38,8 @@ static const char preamble[] =
     "}\n"
     "params { \"Q\" Q \"K\" K \"M\" M \"V\" V \"Img\" Img \"s\" s \"e\" e }\n"
     "body { with T.Kernel(bx < 8, by < 8, bz < 4, threads=[128, 1, 1]) {\n"
-    " alloc S alloc W alloc P alloc F alloc G alloc R alloc H alloc One alloc L\n"
+    " alloc S alloc W alloc P alloc F alloc G alloc R alloc H alloc One alloc "
+    "L\n"
     " alloc X alloc B64 alloc BF alloc Col alloc Kept alloc T64 alloc Y\n"
     " alloc Cube alloc A192 alloc Unit\n";
 
@@ -93,7 +94,7 @@ static Text map_text(const IrCopyMap *m)
     return t;
 }
 
-// ---- copies -------------------------------------------------------------------------------
+// ---- copies -----------------------------------------------------------------
 
 // By hand from rules 1 to 6 of tilelang_surface 4.4; the forms are those that
 // upstream's examples use, commonest first (2.4).
@@ -161,12 +162,12 @@ START_TEST(copies_walk_what_the_rules_say)
 }
 END_TEST
 
-// ---- everything that must be refused --------------------------------------------------------
+// ---- everything that must be refused ----------------------------------------
 
-static const struct { const char *stmt, *id, *part; } faults[] = {
+static const struct { const char *stmt, *id, *part;
+} faults[] = {
     // rule 1: whole buffers of other shapes
-    {"T.copy(F -> G)", "ir-shape",
-     "shapes differ: F is 128x64, G is 128x128"},
+    {"T.copy(F -> G)", "ir-shape", "shapes differ: F is 128x64, G is 128x128"},
     {"T.copy(R -> F)", "ir-shape", "R is 128, F is 128x64"},
     {"T.copy(M -> S)", "ir-shape", "M is 1024x512, S is 128x64"},
     // rule 3: too few indices
@@ -225,7 +226,8 @@ static const struct { const char *stmt, *id, *part; } faults[] = {
     {"T.im2col(Img, F, bx, by, kernel=3, stride=1, dilation=1, pad=1)",
      "ir-type", "the image is float16, the tile float32"},
     // atomics
-    {"T.atomic_add(F, 1.0)", "ir-scope", "it must be in global or shared memory"},
+    {"T.atomic_add(F, 1.0)", "ir-scope",
+     "it must be in global or shared memory"},
     {"T.atomic_add(M, F)", "ir-shape",
      "shapes differ: F is 128x64, M is 1024x512"},
     {"T.atomic_add(M[bx, 0:+64], F)", "ir-shape",
@@ -260,7 +262,7 @@ START_TEST(faults_are_reported)
 }
 END_TEST
 
-// ---- what must be accepted --------------------------------------------------------------------
+// ---- what must be accepted --------------------------------------------------
 
 static const char *const accepted[] = {
     "T.gemm(S, B64 -> G)",
@@ -298,7 +300,7 @@ START_TEST(correct_statements_pass)
 }
 END_TEST
 
-// ---- details of what was resolved -----------------------------------------------------------
+// ---- details of what was resolved -------------------------------------------
 
 START_TEST(gemm_shape_knows_the_dimensions)
 {

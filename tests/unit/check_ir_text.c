@@ -3,7 +3,7 @@
 
 #include "unit_ir.h"
 
-// ---- round trips ---------------------------------------------------------------------------
+// ---- round trips ------------------------------------------------------------
 
 static const char *const golden[] = {
     "tests/data/ir/gemm.ir", "tests/data/ir/mixture.ir",
@@ -50,8 +50,10 @@ static const char frame[] =
     " 3 c: let bool\n 4 u: let uint32\n 5 h: let float16\n 6 bx: block int32\n"
     " 7 n: symbol int64\n 8 y: let int32\n 9 z: let float32\n}\n"
     "symbols n\n"
-    "buffers {\n 0 A: float32[16, 16] global\n 1 F: float32[16, 16] local.fragment\n"
-    " 2 S: int32[16] shared.dyn\n 3 L: int32[4] local\n 4 V: int32[1] local.var\n}\n"
+    "buffers {\n 0 A: float32[16, 16] global\n 1 F: float32[16, 16] "
+    "local.fragment\n"
+    " 2 S: int32[16] shared.dyn\n 3 L: int32[4] local\n 4 V: int32[1] "
+    "local.var\n}\n"
     "params { \"A\" A }\n";
 
 static IrKernel *with_body(const char *body)
@@ -71,21 +73,52 @@ static IrKernel *inside(const char *body)
 
 // Expressions as they must be printed: the text is its own expectation.
 static const char *const expressions[] = {
-    "x + 1.0", "x - 1.0 - x", "x - (1.0 - x)", "x * (x + 1.0)", "-x * x",
-    "-(x * x)", "x ** 0.5", "(-x) ** x", "(x + x) ** (-2.0)", "x / 3.0 / x",
-    "1e-30", "1e+30", "-0.0", "inf", "-inf", "nan", "0.1", "16777217.0",
-    "3.4028234663852886e+38", "float32(h * 1.5_f16)", "float32(h + inf_f16)",
-    "T.exp2(x * 1.44269504)", "T.max(x, T.min(1.0, x))",
+    "x + 1.0",
+    "x - 1.0 - x",
+    "x - (1.0 - x)",
+    "x * (x + 1.0)",
+    "-x * x",
+    "-(x * x)",
+    "x ** 0.5",
+    "(-x) ** x",
+    "(x + x) ** (-2.0)",
+    "x / 3.0 / x",
+    "1e-30",
+    "1e+30",
+    "-0.0",
+    "inf",
+    "-inf",
+    "nan",
+    "0.1",
+    "16777217.0",
+    "3.4028234663852886e+38",
+    "float32(h * 1.5_f16)",
+    "float32(h + inf_f16)",
+    "T.exp2(x * 1.44269504)",
+    "T.max(x, T.min(1.0, x))",
     "T.if_then_else(c and not c or x < 1.0, x, 0.0)",
-    "T.Select(c, x, x * 2.0)", "T.round(x)", "T.round_away(x)",
-    "T.reinterpret(bx, float32)", "A[bx, bx + 1]", "A[bx % 16, 15]",
-    "float32(float8_e4m3fn(x))", "float32(float8_e4m3fn(x, sat=False))",
-    "T.atan2(x, 1.0)", "T.__exp(x)", "float32(T.isnan(x))",
-    "float32(bx // 4 + bx % 4 * 2)", "float32(int64(bx) + n)",
-    "float32(u >> 3_u32 & 7_u32 | u << 1_u32 ^ ~u)", "float32(5_i64 - n)",
-    "float32(T.truncdiv(bx, 3) - T.truncmod(bx, 3))", "float32(4294967295_u32 + u)",
-    "float32((bx < 3) == (2 < bx))", "float32(T.clz(bx) + T.popcount(bx))",
-    "float32(-2147483648 + bx)", "x + -1.0", "x * -x",
+    "T.Select(c, x, x * 2.0)",
+    "T.round(x)",
+    "T.round_away(x)",
+    "T.reinterpret(bx, float32)",
+    "A[bx, bx + 1]",
+    "A[bx % 16, 15]",
+    "float32(float8_e4m3fn(x))",
+    "float32(float8_e4m3fn(x, sat=False))",
+    "T.atan2(x, 1.0)",
+    "T.__exp(x)",
+    "float32(T.isnan(x))",
+    "float32(bx // 4 + bx % 4 * 2)",
+    "float32(int64(bx) + n)",
+    "float32(u >> 3_u32 & 7_u32 | u << 1_u32 ^ ~u)",
+    "float32(5_i64 - n)",
+    "float32(T.truncdiv(bx, 3) - T.truncmod(bx, 3))",
+    "float32(4294967295_u32 + u)",
+    "float32((bx < 3) == (2 < bx))",
+    "float32(T.clz(bx) + T.popcount(bx))",
+    "float32(-2147483648 + bx)",
+    "x + -1.0",
+    "x * -x",
 };
 
 START_TEST(expressions_print_as_they_read)
@@ -98,7 +131,8 @@ START_TEST(expressions_print_as_they_read)
     ck_assert_msg(text_holds(text, text_format(arena, " %s", line.at).at),
                   "%s", expressions[_i]);
     IrKernel *again = read_text(text);
-    ck_assert_msg(again && text_eq(printed(again), text), "%s", expressions[_i]);
+    ck_assert_msg(again && text_eq(printed(again), text), "%s",
+                  expressions[_i]);
 }
 END_TEST
 
@@ -106,7 +140,8 @@ START_TEST(every_attribute_survives)
 {
     static const char *const lines[] = {
         "T.copy(A[0, bx] -> F, coalesced_width=8, loop_layout=layout([16, 16], "
-        "thread=bx, replicate=2), prefer_instruction=\"tma\", disable_tma=True, "
+        "thread=bx, replicate=2), prefer_instruction=\"tma\", "
+        "disable_tma=True, "
         "eviction_policy=\"evict_last\", annotations={\"a\": [1, -2.5, None], "
         "\"b\": (bx + 1)})",
         "T.cumsum(F, dim=-1, reverse=True)",
@@ -138,7 +173,8 @@ START_TEST(equal_names_are_told_apart)
     IrBuffer *a = ir_buffer(k, TEXT("x"), DT_F32, SCOPE_GLOBAL, 1, shape, NULL,
                             nowhere);
     IrStmt *let = ir_let(k, TEXT("x"), ir_literal(k, 3, nowhere), nowhere);
-    IrStmt *odd = ir_let(k, TEXT("not a name"), ir_literal(k, 4, nowhere), nowhere);
+    IrStmt *odd =
+        ir_let(k, TEXT("not a name"), ir_literal(k, 4, nowhere), nowhere);
     IrStmt *word = ir_let(k, TEXT("and"), ir_literal(k, 5, nowhere), nowhere);
     ir_param(k, TEXT(""), a, NULL);
     ir_append(k, k->body, let);
@@ -203,9 +239,11 @@ START_TEST(origins_and_ids_survive)
 }
 END_TEST
 
-// ---- the verifier ------------------------------------------------------------------------------
+// ---- the verifier -----------------------------------------------------------
 
-static const struct { const char *body, *id, *part; } faults[] = {
+static const struct {
+    const char *body, *id, *part;
+} faults[] = {
     // scopes
     {"S[y] = 1", "ir-scope", "y is not defined here"},
     {"if c { let y = 1 } S[y] = 1", "ir-scope", "y is not defined here"},
@@ -222,7 +260,8 @@ static const struct { const char *body, *id, *part; } faults[] = {
     {"for i in T.Parallel(4) { break }", "ir-loop", "cannot leave T.Parallel"},
     {"for i in T.serial(-3) { }", "ir-verify", "negative number of iterations"},
     {"for i in T.serial(x) { }", "ir-type", "float32 and must be an integer"},
-    {"for i, j in T.serial(4, 4) { }", "ir-verify", "wrong number of variables"},
+    {"for i, j in T.serial(4, 4) { }", "ir-verify",
+     "wrong number of variables"},
     {"for i in T.serial(4, step=0) { }", "ir-verify", "other than 0"},
     {"for i in T.Parallel(4, step=2) { }", "ir-verify", "step"},
     {"while x { }", "ir-type", "a condition is float32, not bool"},
@@ -277,12 +316,21 @@ static const struct { const char *body, *part; } outside[] = {
      "S is not allocated here"},
 };
 
+START_TEST(unbuilt_operations_are_a_limit)
+{
+    ck_assert_ptr_null(inside("T.cummax(F)"));
+    ck_assert(text_holds(last_message(), "T.cummax is not built yet"));
+    ck_assert_int_eq(diag_exit(diag), EXIT_LIMIT);
+}
+END_TEST
+
 START_TEST(statements_outside_a_launch_are_checked)
 {
     ck_assert_ptr_null(with_body(outside[_i].body));
     bool known = text_holds(last_message(), outside[_i].part) ||
                  text_holds(last_message(), "must stand inside T.Kernel");
-    ck_assert_msg(known, "%s: %.*s", outside[_i].body, TEXT_ARG(last_message()));
+    ck_assert_msg(known, "%s: %.*s", outside[_i].body,
+                  TEXT_ARG(last_message()));
 }
 END_TEST
 
@@ -295,7 +343,8 @@ static const char *const correct[] = {
     "for i in T.Parallel(16) { S[i] = L[2] + V[0] }",
     "let z = T.atomic_add(A[bx, 0], 1.0) eval T.atomic_max(A[bx, 1], 1.0)",
     "while V[0] < 4 { V[0] = V[0] + 1 }",
-    "for i in T.Persistent(8, wave_size=4, index=bx, group_size=8) { S[i] = 1 }",
+    "for i in T.Persistent(8, wave_size=4, index=bx, group_size=8) { S[i] = 1 "
+    "}",
     "for i, j in T.grid(4, 4) { break }",
     "T.assume(c) T.disable_warp_group_reg_alloc()",
     "let y = 1 S[y] = 2 { }",
@@ -312,9 +361,11 @@ START_TEST(well_formed_kernels_pass)
 }
 END_TEST
 
-// ---- syntax ----------------------------------------------------------------------------------------
+// ---- syntax -----------------------------------------------------------------
 
-static const struct { const char *text, *part; } broken[] = {
+static const struct {
+    const char *text, *part;
+} broken[] = {
     {"", "expected 'tilesim'"},
     {"hello", "expected 'tilesim'"},
     {"tilesim-ir 2\nkernel \"m\"", "out of range"},
@@ -326,8 +377,10 @@ static const struct { const char *text, *part; } broken[] = {
     {"tilesim-ir 1\nkernel \"m\"\nvars { }", "expected a section 'body'"},
     {"tilesim-ir 1\nkernel \"m\"\nbody { } source \"a\" {\n}",
      "expected a section 'spans'"},
-    {"tilesim-ir 1\nkernel \"m\"\nbody { } body { }", "a second section 'body'"},
-    {"tilesim-ir 1\nkernel \"m\"\nvars { 0 x: loop float8 }", "expected a dtype"},
+    {"tilesim-ir 1\nkernel \"m\"\nbody { } body { }",
+     "a second section 'body'"},
+    {"tilesim-ir 1\nkernel \"m\"\nvars { 0 x: loop float8 }",
+     "expected a dtype"},
     {"tilesim-ir 1\nkernel \"m\"\nvars { 0 x: loops int32 }", "expected loop"},
     {"tilesim-ir 1\nkernel \"m\"\nvars { 0 x: loop int32 1 x: loop int32 }",
      "stands for two things"},
@@ -346,23 +399,28 @@ static const struct { const char *text, *part; } broken[] = {
     {"tilesim-ir 1\nkernel \"m\"\nbody { assert 99999999999999999999 }",
      "too large"},
     {"tilesim-ir 1\nkernel \"m\"\nbody { assert 1_q7 }", "unknown dtype"},
-    {"tilesim-ir 1\nkernel \"m\"\nbody { assert 3000000000 }", "does not fit int32"},
+    {"tilesim-ir 1\nkernel \"m\"\nbody { assert 3000000000 }",
+     "does not fit int32"},
     {"tilesim-ir 1\nkernel \"m\"\nbody { assert ? }", "unexpected character"},
     {"tilesim-ir 1\nkernel \"m\"\nbody { assert (1 }", "expected ')'"},
-    {"tilesim-ir 1\nkernel \"m\"\nbody { assert T.max(1) }", "takes 2 operands"},
+    {"tilesim-ir 1\nkernel \"m\"\nbody { assert T.max(1) }",
+     "takes 2 operands"},
     {"tilesim-ir 1\nkernel \"m\"\nbody { assert T.gemm(1) }", "no expression"},
     {"tilesim-ir 1\nkernel \"m\"\nbody { T.copyy() }", "expected a statement"},
     {"tilesim-ir 1\nkernel \"m\"\nbody { T.clear(speed=3) }",
      "unknown attribute 'speed'"},
     {"tilesim-ir 1\nkernel \"m\"\nbody { for x in T.serial(3) { } }",
      "expected the name of a variable"},
-    {"tilesim-ir 1\nkernel \"m\"\nbody { }\nsource \"a\" {\nx\n}", "must begin with"},
+    {"tilesim-ir 1\nkernel \"m\"\nbody { }\nsource \"a\" {\nx\n}",
+     "must begin with"},
     {"tilesim-ir 1\nkernel \"m\"\nbody { }\nspans { 1/1:1+1 }", "no source 1"},
     {"tilesim-ir 1\nkernel \"m\"\nbody { }\nspans { }", "expected an integer"},
     {"tilesim-ir 1\nkernel \"m\"\nbody { }\nsource \"a\" {\n|x\n}\n"
-     "spans { 1/1:1+9 = }", "beyond its file"},
+     "spans { 1/1:1+9 = }",
+     "beyond its file"},
     {"tilesim-ir 1\nkernel \"m\"\nbody { }\nsource \"a\" {\n|x\n}\n"
-     "spans { 1/7:1+0 = }", "no such place"},
+     "spans { 1/7:1+0 = }",
+     "no such place"},
 };
 
 START_TEST(broken_text_is_refused)
@@ -402,7 +460,8 @@ START_TEST(nesting_is_bounded)
                                         "{", "", "}", 100000)));
     ck_assert(text_holds(last_message(), "nested too deeply"));
     ck_assert_ptr_null(read_text(nested("tilesim-ir 1\nkernel \"m\"\nconfig { "
-                                        "pass_configs ", "[", "", "]", 100000)));
+                                        "pass_configs ",
+                                        "[", "", "]", 100000)));
     ck_assert(text_holds(last_message(), "nested too deeply"));
     ck_assert_ptr_null(read_text(nested("tilesim-ir 1\nkernel \"m\"\nbody ",
                                         "{", "", "}", 300)));
@@ -436,6 +495,7 @@ int main(void)
     t = cases(s, "verifier");
     tcase_add_loop_test(t, ill_formed_kernels_are_refused, 0,
                         (int)countof(faults));
+    tcase_add_test(t, unbuilt_operations_are_a_limit);
     tcase_add_loop_test(t, statements_outside_a_launch_are_checked, 0,
                         (int)countof(outside));
     tcase_add_loop_test(t, well_formed_kernels_pass, 0, (int)countof(correct));

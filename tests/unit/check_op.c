@@ -24,7 +24,7 @@ static Text without_prefix(const char *surface)
     return text_starts(t, "T.") ? text_slice(t, 2, t.len) : t;
 }
 
-// ---- one test per row ----------------------------------------------------------------
+// ---- one test per row -------------------------------------------------------
 
 START_TEST(surface_name_round_trips)
 {
@@ -75,7 +75,7 @@ START_TEST(built_tile_operations_write_something)
 }
 END_TEST
 
-// ---- names -----------------------------------------------------------------------------
+// ---- names ------------------------------------------------------------------
 
 START_TEST(second_spellings_name_the_same_row)
 {
@@ -104,7 +104,8 @@ START_TEST(unknown_names_are_not_found)
     static const char *const names[] = {"", "gem", "T.copy", "Copy", "copy "};
     Op found;
     for (size_t i = 0; i < countof(names); i++)
-        ck_assert_msg(!op_find(table, text_of(names[i]), &found), "%s", names[i]);
+        ck_assert_msg(!op_find(table, text_of(names[i]), &found), "%s",
+                      names[i]);
 }
 END_TEST
 
@@ -164,11 +165,13 @@ static const char example_names[] =
     "alloc_buffer Serial Persistent Cast no_set_max_nreg mma_gemm_blockscaled "
     "float4_e2m1_unpacked mbarrier_arrive_expect_tx clc_get_first_ctaid_x "
     "clc_is_canceled clc_try_cancel_multicast FragmentBuffer ptx_wait_group "
-    "ptx_commit_group annotate_producer_reg_dealloc annotate_consumer_reg_alloc "
+    "ptx_commit_group annotate_producer_reg_dealloc "
+    "annotate_consumer_reg_alloc "
     "float32 float16 bfloat16 int32 int8 int64 uint8 uint32 uint64 bool dtype "
     // and in its tests only
     "grid StridedTensor async_copy Select Fragment Layout shuffle_elect "
-    "cluster_sync atomic_addx2 atomic_max atomic_min atomic_or address_of While "
+    "cluster_sync atomic_addx2 atomic_max atomic_min atomic_or address_of "
+    "While "
     "reduce_min annotate_l2_hit_ratio reducer_init reducer_update cummax print "
     "transpose Shuffle annotate_safe_value copy_cluster ldg32 ldg256 stg32 "
     "stg256 lds32 sts128 annotate_min_blocks_per_sm isfinite rng_rand_float "
@@ -196,7 +199,7 @@ START_TEST(every_upstream_name_is_known)
 }
 END_TEST
 
-// ---- arguments ---------------------------------------------------------------------------
+// ---- arguments --------------------------------------------------------------
 
 // Keyword arguments that upstream's examples pass (tilelang_surface 2.1).
 static const char *const keywords[][2] = {
@@ -275,7 +278,7 @@ START_TEST(text_defaults_lose_their_quotes)
 }
 END_TEST
 
-// ---- the manual page ------------------------------------------------------------------------
+// ---- the manual page --------------------------------------------------------
 
 START_TEST(manual_page_is_up_to_date)
 {
@@ -316,7 +319,8 @@ int main(void)
     tcase_add_loop_test(rows, surface_name_round_trips, 0, OP_COUNT);
     tcase_add_loop_test(rows, row_says_what_it_does, 0, OP_COUNT);
     tcase_add_loop_test(rows, parameters_are_in_python_order, 0, OP_COUNT);
-    tcase_add_loop_test(rows, built_tile_operations_write_something, 0, OP_COUNT);
+    tcase_add_loop_test(rows, built_tile_operations_write_something, 0,
+                        OP_COUNT);
     tcase_add_test(names, second_spellings_name_the_same_row);
     tcase_add_test(names, unknown_names_are_not_found);
     tcase_add_test(names, misspellings_are_recognised);

@@ -66,7 +66,8 @@ static inline bool text_holds(Text text, const char *part)
 // A kernel read from text, or NULL.
 static inline IrKernel *read_text(Text text)
 {
-    return ir_read(arena, ops, diag, sources, sources_add(sources, "test.ir", text));
+    return ir_read(arena, ops, diag, sources,
+                   sources_add(sources, "test.ir", text));
 }
 
 static inline Text printed(const IrKernel *kernel)
