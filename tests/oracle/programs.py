@@ -9,7 +9,7 @@
 #   programs.py small               the same at the small sizes only
 #   programs.py faults              how visible is each row of faults.py
 #   programs.py tails               mla_unmasked.tile and its tuning space
-#   programs.py data FOLDER         inputs and truth at small sizes, as .npy
+#   programs.py data FOLDER         inputs and truth at small sizes, as files
 import ast
 import collections
 import json
@@ -283,19 +283,33 @@ def tails():
 
 # ---- fixtures --------------------------------------------------------------
 
+def save_safetensors(path, arrays):
+    """Float16 arrays by name, in the safetensors format."""
+    header, at = {}, 0
+    for name, array in arrays.items():
+        header[name] = {"dtype": "F16", "shape": list(array.shape),
+                        "data_offsets": [at, at + array.nbytes]}
+        at += array.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for array in arrays.values():
+            file.write(np.ascontiguousarray(array).tobytes())
+
+
 def data(folder):
-    """NAME-N/: a .npy per input and for the output, and launch.txt."""
+    """NAME-N.safetensors: inputs and output; NAME-N.txt: the launch."""
+    os.makedirs(folder, exist_ok=True)
     for name, entry in configs().items():
         for n, line in enumerate(entry["sizes"]["small"]):
             case = Case(name, entry, settings(line), seed=n + 1)
-            out = os.path.join(folder, f"{name}-{n}")
-            os.makedirs(out, exist_ok=True)
-            arrays = dict(zip(tensor_names(case), case.inputs))
+            arrays = dict(zip(tensor_names(case), case.inputs[:4]))
             arrays["C" if name == "gemm" else "Output"] = case.truth().astype(
                 np.float16)
-            for tensor, array in arrays.items():
-                np.save(os.path.join(out, tensor + ".npy"), array)
-            with open(os.path.join(out, "launch.txt"), "w") as file:
+            out = os.path.join(folder, f"{name}-{n}")
+            save_safetensors(out + ".safetensors", arrays)
+            with open(out + ".txt", "w") as file:
                 file.write(line + "\n")
     return 0
 

@@ -206,11 +206,16 @@ class Language(types.ModuleType):
         poison = State.poison if np.issubdtype(kind, np.floating) else 0
         return Buffer(np.full(shape, poison, kind), scope, dtype)
 
-    def alloc_shared(self, shape, dtype): return self._alloc(shape, dtype, "shared")
-    def alloc_fragment(self, shape, dtype): return self._alloc(shape, dtype, "fragment")
-    def alloc_global(self, shape, dtype): return self._alloc(shape, dtype, "global")
-    def empty(self, shape, dtype): return self._alloc(shape, dtype, "global")
-    def alloc_var(self, dtype): return 0  # plain Python rebinding does the rest
+    def alloc_shared(self, shape, dtype):
+        return self._alloc(shape, dtype, "shared")
+    def alloc_fragment(self, shape, dtype):
+        return self._alloc(shape, dtype, "fragment")
+    def alloc_global(self, shape, dtype):
+        return self._alloc(shape, dtype, "global")
+    def empty(self, shape, dtype):
+        return self._alloc(shape, dtype, "global")
+    def alloc_var(self, dtype):
+        return 0  # plain Python rebinding does the rest
 
     # control
     def Kernel(self, *grid, threads=128):
@@ -230,7 +235,8 @@ class Language(types.ModuleType):
         s_ext, d_ext = copy_extents(src, dst)
         deep = LEVEL[src.buf.scope] >= LEVEL[dst.buf.scope]
         shape = [e for e in (s_ext if deep else d_ext) if e != 1]
-        s_idx, d_idx = tile_index(src, s_ext, shape), tile_index(dst, d_ext, shape)
+        s_idx = tile_index(src, s_ext, shape)
+        d_idx = tile_index(dst, d_ext, shape)
         s_ok, d_ok = bounded(src, s_ext, s_idx), bounded(dst, d_ext, d_idx)
         clip = tuple(np.clip(i, 0, n - 1) for i, n in zip(s_idx, src.buf.shape))
         value = src.buf.a[clip]

@@ -15,6 +15,7 @@ FA_SCALE = "(1.0 / dim)**0.5 * 1.44269504"
 FA_CLEAR = "                    T.clear(acc_s)\n"
 FA_SEES = "q_start + i >= kv_start + j"
 MHA_SEES = "bx * block_M + i + past_len >= k * block_N + j"
+MHA_INSIDE = "k * block_N + j < seq_kv"
 MHA_UNCAUSAL_CLEAR = """                else:
                     T.clear(acc_s)
 """
@@ -52,7 +53,7 @@ FAULTS = [
      [(MHA_SEES, MHA_SEES.replace("past_len >=", "past_len + 1 >="))]),
     ("mha_fwd_bhsd", "no-clear-acc_s", ALWAYS,
      [(MHA_SEES + ", 0,", MHA_SEES + ", acc_s[i, j],"),
-      ("k * block_N + j < seq_kv, 0,", "k * block_N + j < seq_kv, acc_s[i, j],"),
+      (MHA_INSIDE + ", 0,", MHA_INSIDE + ", acc_s[i, j],"),
       (MHA_UNCAUSAL_CLEAR, "")]),
     ("mha_fwd_bhsd", "last-block-dropped", ALWAYS,
      [("T.Pipelined(T.ceildiv(kv_end, block_N),",
@@ -65,7 +66,8 @@ def plant(text, edits, what):
     for old, new in edits:
         found = text.count(old)
         if found != 1:
-            sys.exit(f"faults.py: {what}: found {found} times, not once:\n{old}")
+            sys.exit(f"faults.py: {what}: found {found} times, not once:\n"
+                     + old)
         text = text.replace(old, new)
     return text
 
