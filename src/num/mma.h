@@ -54,7 +54,7 @@ typedef struct {
     // Open points of the MI300X (docs/numerics.md "Open points").
     bool skip_renormalise;  // leave out the second floor at 31 bits
     bool negative_zero;     // a zero sum of only negative zeros stays -0
-    uint32_t nan;           // bits of a NaN result (f32 accumulator)
+    uint64_t nan;           // bits of a NaN result
 } MmaSpec;
 
 // The arithmetic of an instruction with `k` products per output. False when

@@ -1,0 +1,135 @@
+// mma.c - tables of formats and arithmetics, and the choice of a path.
+#include "num/mma.h"
+#include "num/mma_int.h"
+
+static const MmaTypeInfo types[] = {
+#define MMA_TYPE(id, name, code, bits, exponent, mantissa, bias, specials)    \
+    [MMA_##id] = {name, code, bits, exponent, mantissa, bias, MMA_##specials},
+#include "num/mma_type.def"
+};
+
+static const MmaSpec rules[] = {
+#define MMA_RULE(unit_, a_, b_, acc_, rule_, step_, fraction_, floor_, keep_) \
+    {                                                                         \
+        .rule = MMA_##rule_, .unit = MMA_UNIT_##unit_, .a = MMA_##a_,         \
+        .b = MMA_##b_, .acc = MMA_##acc_, .step = step_,                      \
+        .fraction = fraction_, .floor = floor_, .keep = keep_,                \
+    },
+#include "num/mma_rule.def"
+};
+
+const MmaTypeInfo *mma_type_info(MmaType t)
+{
+    return &types[t];
+}
+
+bool mma_type_find(Text name, MmaType *out)
+{
+    for (int i = 0; i < MMA_TYPE_COUNT; i++) {
+        if (!text_is(name, types[i].name))
+            continue;
+        *out = (MmaType)i;
+        return true;
+    }
+    return false;
+}
+
+bool mma_type_of_code(int code, MmaType *out)
+{
+    for (int i = 0; i < MMA_TYPE_COUNT; i++) {
+        if (types[i].code != code)
+            continue;
+        *out = (MmaType)i;
+        return true;
+    }
+    return false;
+}
+
+// What a NaN result looks like. The MI300X's is an open point.
+static uint64_t default_nan(const MmaSpec *s)
+{
+    switch (s->acc) {
+    case MMA_F16:
+        return 0x7fff;
+    case MMA_F64:
+        return s->unit == MMA_UNIT_SYNC ? 0xfff8000000000000
+                                        : 0x7ff8000000000000;
+    default:
+        return 0x7fffffff;
+    }
+}
+
+bool mma_spec(MmaUnit unit, MmaType a, MmaType b, MmaType acc, int k,
+              MmaSpec *out)
+{
+    for (size_t i = 0; i < countof(rules); i++) {
+        const MmaSpec *r = &rules[i];
+        if (r->unit != unit || r->a != a || r->b != b || r->acc != acc)
+            continue;
+        *out = *r;
+        out->nan = default_nan(r);
+        if (r->rule == MMA_EXACT || k < r->step)
+            out->step = k;
+        return k > 0 && k % out->step == 0 &&
+               (r->rule != MMA_HALVES || k % 32 == 0);
+    }
+    return false;
+}
+
+#if defined(__x86_64__)
+bool mma_has_path(MmaPath path)
+{
+    switch (path) {
+    case MMA_PATH_AVX2:
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    case MMA_PATH_AVX512:
+        return __builtin_cpu_supports("avx512f") &&
+               __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl") &&
+               mma_has_path(MMA_PATH_AVX2);
+    default:
+        return true;
+    }
+}
+#else
+bool mma_has_path(MmaPath path)
+{
+    return path == MMA_PATH_SCALAR || path == MMA_PATH_VECTOR;
+}
+#endif
+
+void mma_tile(const MmaSpec *s, MmaPath path, const MmaTile *t)
+{
+    if (t->k % s->step)
+        BUG("k = %d is no multiple of the step %d", t->k, s->step);
+    bool wide = path == MMA_PATH_AVX512 || path == MMA_PATH_VECTOR;
+    bool narrow = path == MMA_PATH_AVX2 || path == MMA_PATH_VECTOR;
+    if (wide && mma_has_path(MMA_PATH_AVX512) && mma_tile_avx512(s, t))
+        return;
+    if (narrow && mma_has_path(MMA_PATH_AVX2) && mma_tile_avx2(s, t))
+        return;
+    mma_tile_scalar(s, t);
+}
+
+static const void *advance(const void *at, int64_t elements, MmaType t)
+{
+    return at ? (const char *)at + elements * (types[t].bits / 8) : NULL;
+}
+
+void mma_tiles(const MmaSpec *s, MmaPath path, const MmaTile *first,
+               int64_t count)
+{
+    int64_t a = (int64_t)first->m * first->k, b = (int64_t)first->n * first->k;
+    int64_t d = (int64_t)first->m * first->n;
+    for (int64_t i = 0; i < count; i++) {
+        MmaTile t = *first;
+        t.a = advance(first->a, i * a, s->a);
+        t.b = advance(first->b, i * b, s->b);
+        t.c = advance(first->c, i * d, s->acc);
+        t.d = (char *)first->d + i * d * (types[s->acc].bits / 8);
+        t.lda = t.ldb = t.k;
+        t.ldc = t.ldd = t.n;
+        mma_tile(s, path, &t);
+    }
+}

@@ -1,0 +1,23 @@
+// mma_avx512.c - matrix-core arithmetic, 16 columns at a time.
+#if defined(__x86_64__)
+#pragma GCC target("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")
+#define LANES 16
+#include "num/mma_vector.h"
+#include "num/mma_sum.h"
+
+bool mma_tile_avx512(const MmaSpec *s, const MmaTile *t)
+{
+    if (!has_sum_kernel(s))
+        return false;
+    run_sums(s, t);
+    return true;
+}
+#else
+#include "num/mma_int.h"
+
+bool mma_tile_avx512(const MmaSpec *s, const MmaTile *t)
+{
+    (void)s, (void)t;
+    return false;
+}
+#endif
