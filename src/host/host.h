@@ -59,6 +59,7 @@ struct Host {
     Lang *lang;
     TensorHeap heap;
     bool f64;                   // a reference is being evaluated in f64
+    uint32_t random_streams;    // random tensors made so far
     Module *module;             // of the file
     struct {                    // kernels made so far, in order
         KernelObject **at;
