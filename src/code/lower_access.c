@@ -491,7 +491,7 @@ static void store_vector(Lower *l, const IrBuffer *b, const Form *index, Val v,
 void store_to(Lower *l, const IrBuffer *b, const Form *index, Val v,
               unsigned quiet)
 {
-    Level level = index_level(index, b->rank);
+    Level level;
     Spot s;
 
     if (is_slot_var(l, b)) {
@@ -499,6 +499,7 @@ void store_to(Lower *l, const IrBuffer *b, const Form *index, Val v,
         return;
     }
     note_global(l, b, true, index_taint(l, index, b->rank));
+    level = index_level(index, b->rank);
     if (v.level > level)
         level = v.level;
     if (l->par && (l->par->mask >= 0 ||
