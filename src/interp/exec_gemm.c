@@ -45,15 +45,23 @@ typedef struct {
     int64_t rows, cols, row_step, col_step;
 } View;
 
+static View view_shape(const Worker *w, const Matrix *m, int64_t rows,
+                       int64_t cols)
+{
+    const Tensor *t = &w->buffer[m->buffer];
+
+    return (View){.t = t, .dtype = w->code->buffer[m->buffer].dtype,
+                  .rows = rows, .cols = cols, .row_step = t->stride[m->row],
+                  .col_step = t->stride[m->col]};
+}
+
 // False with a finding when the matrix leaves its buffer.
 static bool view_of(Worker *w, const Gemm *g, const Matrix *m, int64_t rows,
                     int64_t cols, View *v)
 {
     const CodeBuffer *b = &w->code->buffer[m->buffer];
 
-    *v = (View){.t = &w->buffer[m->buffer], .dtype = b->dtype, .rows = rows,
-                .cols = cols, .row_step = w->buffer[m->buffer].stride[m->row],
-                .col_step = w->buffer[m->buffer].stride[m->col]};
+    *v = view_shape(w, m, rows, cols);
     for (int d = 0; d < b->rank; d++) {
         int64_t at = w->slot[m->at[d]].i, size = v->t->shape[d];
         int64_t n = d == m->row ? rows : d == m->col ? cols : 1;
@@ -110,24 +118,24 @@ static void transpose(const Worker *w, LaneType type, void *dst, int64_t ldd,
         w->lanes->transpose64(dst, ldd, src, lds, (int)rows, (int)cols);
 }
 
-// v as rows of lanes with pitch *ld; uses pack[slot] and pack[3].
-static void *operand_lanes(Worker *w, const View *v, LaneType type, int slot,
-                           int64_t *ld)
+static int64_t pitch_of(const View *v, LaneType type)
 {
-    bool straight = v->col_step == 1;
+    return is_ready(v, type) ? v->row_step : v->cols;
+}
+
+// v as rows of lanes with that pitch; uses pack[slot] and pack[3].
+static void *operand_lanes(Worker *w, const View *v, LaneType type, int slot)
+{
     bool as_lanes = !v->t->load && v->t->type == type;
     const char *lines = element_at(v, v->at);
-    int64_t pitch = v->row_step;
+    int64_t pitch = v->col_step;
 
-    *ld = v->row_step;
-    if (straight && as_lanes)
+    if (is_ready(v, type))
         return element_at(v, v->at);
-    *ld = v->cols;
-    if (straight) {
+    if (v->col_step == 1) {
         convert_lines(w, v, type, w->pack[slot], v->rows, v->cols, v->row_step);
         return w->pack[slot];
     }
-    pitch = v->col_step;
     if (!as_lanes) {
         convert_lines(w, v, type, w->pack[3], v->cols, v->rows, v->col_step);
         lines = w->pack[3];
@@ -173,42 +181,71 @@ static void put_back(Worker *w, const View *v, LaneType type, const char *c)
         }
 }
 
-static void multiply(const Worker *w, const Gemm *g, const void *a, int64_t lda,
-                     const void *b, int64_t ldb, void *c, int64_t ldc)
+typedef struct {
+    View a, b, c;
+    int64_t lda, ldb, ldc;
+} Operands;
+
+static void set_pitches(Operands *o, LaneType type)
+{
+    o->lda = pitch_of(&o->a, type);
+    o->ldb = pitch_of(&o->b, type);
+    o->ldc = pitch_of(&o->c, type);
+}
+
+// The kernels of all f32 multiplications, before the blocks start.
+void plan_gemms(Run *run, const Worker *w)
+{
+    const Code *c = run->code;
+
+    run->xgemm = xgemm_create();
+    run->gemm = xcalloc((size_t)c->gemm_count + 1, sizeof(*run->gemm));
+    for (int i = 0; i < c->gemm_count; i++) {
+        const Gemm *g = &c->gemm[i];
+        Operands o = {.a = view_shape(w, &g->a, g->m, g->k),
+                      .b = view_shape(w, &g->b, g->k, g->n),
+                      .c = view_shape(w, &g->c, g->m, g->n)};
+
+        set_pitches(&o, g->type);
+        if (g->type == LANE_F32)
+            run->gemm[i] = xgemm_plan(run->xgemm, (int)g->m, (int)g->n,
+                                      (int)g->k, o.lda, o.ldb, o.ldc);
+    }
+}
+
+static void multiply(const Worker *w, const Gemm *g, const Operands *o,
+                     const void *a, const void *b, void *c)
 {
     int m = (int)g->m, n = (int)g->n, k = (int)g->k;
 
     if (g->type == LANE_F64)
-        w->lanes->gemm_f64(m, n, k, a, lda, b, ldb, c, ldc);
+        w->lanes->gemm_f64(m, n, k, a, o->lda, b, o->ldb, c, o->ldc);
     else if (g->type == LANE_I32)
-        w->lanes->gemm_i32(m, n, k, a, lda, b, ldb, c, ldc);
+        w->lanes->gemm_i32(m, n, k, a, o->lda, b, o->ldb, c, o->ldc);
     else
-        w->lanes->gemm_f32(m, n, k, a, lda, b, ldb, c, ldc);
+        xgemm_f32(w->run->gemm[g - w->code->gemm], a, b, c);
 }
 
 const Instr *exec_GEMM(Worker *w, const Instr *i)
 {
     const Gemm *g = &w->code->gemm[i->a];
-    View a, b, c;
-    int64_t lda, ldb, ldc;
-    bool in_place;
-    char *out;
+    Operands o;
+    char *c;
 
-    if (!view_of(w, g, &g->a, g->m, g->k, &a) ||
-        !view_of(w, g, &g->b, g->k, g->n, &b) ||
-        !view_of(w, g, &g->c, g->m, g->n, &c))
+    if (!view_of(w, g, &g->a, g->m, g->k, &o.a) ||
+        !view_of(w, g, &g->b, g->k, g->n, &o.b) ||
+        !view_of(w, g, &g->c, g->m, g->n, &o.c))
         return i + 1;
-    in_place = is_ready(&c, g->type);
-    out = operand_lanes(w, &c, g->type, 2, &ldc);
+    set_pitches(&o, g->type);
+    c = operand_lanes(w, &o.c, g->type, 2);
     if (g->clear >= 0 && w->slot[g->clear].i)
-        clear_rows(out, ldc, &c, lane_bytes(g->type));
-    const void *x = operand_lanes(w, &a, g->type, 0, &lda);
-    const void *y = operand_lanes(w, &b, g->type, 1, &ldb);
-    multiply(w, g, x, lda, y, ldb, out, ldc);
-    if (in_place)
-        round_rows(w, &c, out, ldc);
+        clear_rows(c, o.ldc, &o.c, lane_bytes(g->type));
+    multiply(w, g, &o, operand_lanes(w, &o.a, g->type, 0),
+             operand_lanes(w, &o.b, g->type, 1), c);
+    if (is_ready(&o.c, g->type))
+        round_rows(w, &o.c, c, o.ldc);
     else
-        put_back(w, &c, g->type, out);
+        put_back(w, &o.c, g->type, c);
     w->flops += 2.0 * (double)g->m * (double)g->n * (double)g->k;
     return i + 1;
 }

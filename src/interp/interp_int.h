@@ -9,6 +9,7 @@
 #include "code/instr.h"
 #include "interp/interp.h"
 #include "num/lanes.h"
+#include "num/xgemm.h"
 
 #include <stdatomic.h>
 
@@ -72,6 +73,8 @@ struct Run {
     Worker host;
     char **workspace;               // by buffer; freed at the end
     int64_t workspace_bytes;
+    XGemmCache *xgemm;
+    const XGemm **gemm;             // by Code.gemm; f32 only
     atomic_llong done;
     bool sizing;                    // interp_memory: launches do not run
 };
@@ -126,6 +129,7 @@ void collect_findings(Run *run);
 
 // exec_gemm.c
 int64_t pack_need(const Code *c);   // bytes of each of Worker.pack
+void plan_gemms(Run *run, const Worker *w);
 
 // show.c - T.print and --print
 void show_loop(Worker *w, const Instr *next);

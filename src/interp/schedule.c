@@ -78,6 +78,8 @@ void make_workers(Run *run)
     run->workers = xcalloc((size_t)run->worker_count, sizeof(Worker));
     for (int i = 0; i < run->worker_count; i++)
         init_worker(run, &run->workers[i], false);
+    set_tensors(run, &run->workers[0]);
+    plan_gemms(run, &run->workers[0]);
 }
 
 void free_workers(Run *run)
@@ -85,6 +87,8 @@ void free_workers(Run *run)
     for (int i = 0; i < run->worker_count; i++)
         release_worker(&run->workers[i]);
     free(run->workers);
+    free(run->gemm);
+    xgemm_destroy(run->xgemm);
 }
 
 // ---- tensors ----------------------------------------------------------------------------------
