@@ -8,6 +8,7 @@
 // num_probe reduce ISA OP TYPE ROUND N    acc, then N elements
 // num_probe libm OP N                     the C library's answer in long double
 //                                         (x87: 64 bits of it) for doubles
+// num_probe ops                           lines of name, arity, kinds, truth
 // num_probe isas                          the names this machine has
 #define _GNU_SOURCE                             // exp10l
 #include <math.h>
@@ -267,6 +268,16 @@ static void do_isas(char **arg, Input *in)
             puts(isa_name((Isa)isa));
 }
 
+static void do_ops(char **arg, Input *in)
+{
+    (void)arg, (void)in;
+    for (int op = 0; op < LANE_OP_COUNT; op++) {
+        const LaneOpInfo *info = lane_op_info((LaneOp)op);
+        printf("%s %d %s %d\n", info->name, info->arity, info->kinds,
+               info->truth);
+    }
+}
+
 static const struct {
     const char *name;
     int args;
@@ -276,7 +287,7 @@ static const struct {
     {"memory", 4, do_memory},   {"change", 4, do_change},
     {"gemm", 8, do_gemm},       {"reduce", 5, do_reduce},
     {"libm", 2, do_libm},
-    {"isas", 0, do_isas},
+    {"ops", 0, do_ops},         {"isas", 0, do_isas},
 };
 
 int main(int argc, char **argv)

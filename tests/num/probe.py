@@ -39,9 +39,13 @@ def run(result, *args, data=()):
     return np.frombuffer(done.stdout, result)
 
 
+def lines(command):
+    out = subprocess.run([PROBE, command], stdout=subprocess.PIPE, check=True)
+    return out.stdout.decode().splitlines()
+
+
 def isas():
-    out = subprocess.run([PROBE, "isas"], stdout=subprocess.PIPE, check=True)
-    return out.stdout.decode().split()
+    return lines("isas")
 
 
 def bits(a):
