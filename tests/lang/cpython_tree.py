@@ -82,7 +82,10 @@ class Printer:
 
     def line(self, depth, slot, words, where=""):
         slot = f"{slot}: " if slot else ""
-        self.lines.append("  " * depth + slot + words + where)
+        blanks = "  " * min(depth, 100)
+        if depth >= 100:
+            blanks += f"({depth}) "
+        self.lines.append(blanks + slot + words + where)
 
     def show(self, depth, slot, value):
         """A node, a list of nodes, or nothing."""

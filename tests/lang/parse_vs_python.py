@@ -5,8 +5,8 @@
 
 TOOL is the program made of parse_files.c; PATHs are files or folders (default:
 the programs, the golden inputs, and this Python's own library). Every file
-that CPython parses must give the same tree, with the same places, and every
-file that it refuses must be refused. Then random mutations of the files: what
+that CPython parses must give the same tree, with the same places, and the same
+names in the same scopes; every file that it refuses must be refused. Then random mutations of the files: what
 is a syntax error there must be one here, and what compiles there must give the
 same tree here. Prints TAP.
 
@@ -20,6 +20,7 @@ import os
 import random
 import re
 import subprocess
+import symtable
 import sys
 import sysconfig
 import tempfile
@@ -62,6 +63,15 @@ class Tool:
                          .rstrip("\n"))
 
 
+INDENT = re.compile(r" *(?:\((\d+)\) )?")
+
+
+def depth_of(line):
+    """Deep lines give their depth as a number."""
+    m = INDENT.match(line)
+    return int(m[1]) if m[1] else m.end() // 2
+
+
 def merge_debug(out, indent, words):
     """The text of `{x=}`: CPython puts it into the text before."""
     m = DEBUG.match(words)
@@ -80,14 +90,14 @@ def comparable(lines):
     """Our lines, less what CPython's tree does not have."""
     out = []
     for i, line in enumerate(lines):
-        words = line.lstrip(" ")
-        indent = line[:len(line) - len(words)]
+        indent = INDENT.match(line)[0]
+        words = line[len(indent):]
         if SCOPED.match(words):
             words = SCOPE.sub("", words)
         words = NUMBER.sub(r"\1", words)
         words = merge_debug(out, indent, words)
         childless = (i + 1 == len(lines)
-                     or not lines[i + 1].startswith(indent + " "))
+                     or depth_of(lines[i + 1]) <= depth_of(line))
         if words.startswith("arguments: Call") and childless:
             continue
         out.append(indent + words)
@@ -98,7 +108,7 @@ def difference(ours, theirs, in_fstrings):
     """The first pair of lines that differ, or None."""
     depth = None
     for a, b in zip(ours, theirs):
-        level = len(b) - len(b.lstrip(" "))
+        level = depth_of(b)
         if depth is not None and level <= depth:
             depth = None
         if depth is None and not in_fstrings and "JoinedStr" in b:
@@ -143,6 +153,67 @@ def python_tree(raw):
     return p.lines, None
 
 
+COMPREHENSIONS = ("genexpr", "listcomp", "setcomp", "dictcomp")
+HIDDEN = ("__class__", "__classdict__", "__conditional_annotations__")
+
+
+def unmangled(name, owner):
+    """__x in a class C is _C__x in CPython's table."""
+    prefix = f"_{owner.lstrip('_')}__" if owner else None
+    if prefix and name.startswith(prefix) and not name.endswith("__"):
+        return name[len(prefix) - 2:]
+    return name
+
+
+def python_scopes(table, owner=None):
+    """(line, locals, globals, nonlocals) of each scope, nested ones after."""
+    for child in table.get_children():
+        kind = child.get_type()
+        kind = getattr(kind, "value", kind)
+        inner = child.get_name() if kind == "class" else owner
+        names = [(unmangled(s.get_name(), inner), s)
+                 for s in child.get_symbols()
+                 if s.get_name()[0] != "." and s.get_name() not in HIDDEN]
+        # In a comprehension these are the targets of its ':='.
+        declared = names if child.get_name() not in COMPREHENSIONS else []
+        yield (child.get_lineno(),
+               tuple(sorted(n for n, s in names if s.is_local())),
+               tuple(sorted(n for n, s in declared if s.is_declared_global())),
+               tuple(sorted(n for n, s in declared if s.is_nonlocal())))
+        yield from python_scopes(child, inner)
+
+
+def our_scopes(lines):
+    for line in lines:
+        if not SCOPED.match(line.lstrip(" ")):
+            continue
+        facts = line[SCOPE.search(line).start():]
+        lists = [re.search(rf" {what}\(([^)]*)\)", facts)
+                 for what in ("locals", "globals", "nonlocals")]
+        place = PLACE.search(line)[0]
+        yield (int(place[2:place.index(":")]),
+               *(tuple(sorted(n for n in m[1].split() if n not in HIDDEN))
+                 if m else () for m in lists))
+
+
+def scope_difference(raw, lines):
+    """None, or the first scope that the two know differently.
+
+    Python 3.12 counts comprehensions to the scope around them.
+    """
+    if sys.version_info >= (3, 12) or any(
+            line.lstrip(" ").startswith(("type_params:", "body: TypeAlias"))
+            for line in lines):
+        return None             # type parameters have scopes of their own
+    table = symtable.symtable(raw, "<text>", "exec")
+    theirs = sorted(python_scopes(table))
+    ours = sorted(our_scopes(lines))
+    for a, b in zip(ours, theirs):
+        if a != b:
+            return a, b
+    return None if len(ours) == len(theirs) else (len(ours), len(theirs))
+
+
 def compiles(raw):
     try:
         compile(raw, "<mutant>", "exec", dont_inherit=True)
@@ -170,7 +241,10 @@ def compare(tool, path, raw):
             return None
         return f"refused (exit {code}), but CPython compiles it"
     d = difference(comparable(ours), theirs, PEP701)
-    return None if d is None else f"{d[0].strip()} | {d[1].strip()}"
+    if d:
+        return f"{d[0].strip()} | {d[1].strip()}"
+    d = scope_difference(raw, ours) if compiles(raw) else None
+    return f"scopes: {d[0]} | {d[1]}" if d else None
 
 
 TOKENS = """( ) [ ] { } : ; , . = == := + - * ** / // @ -> ... < > | & ^ ~ !=
