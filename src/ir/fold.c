@@ -68,6 +68,131 @@ IrExpr *int_const(IrKernel *k, DType t, Wide v, Span at)
     return e;
 }
 
+// ---- equality ---------------------------------------------------------------
+
+bool ir_is_int(const IrExpr *e, int64_t *out)
+{
+    if (!e || e->kind != EXPR_INT)
+        return false;
+    *out = e->i64;
+    return true;
+}
+
+static bool same_payload(const IrExpr *a, const IrExpr *b)
+{
+    switch (a->kind) {
+    case EXPR_INT: return a->i64 == b->i64;
+    case EXPR_FLOAT: return memcmp(&a->f64, &b->f64, sizeof a->f64) == 0;
+    case EXPR_VAR: return a->var == b->var;
+    case EXPR_LOAD: case EXPR_ATOMIC: return a->buffer == b->buffer;
+    default: return true;
+    }
+}
+
+bool ir_same(const IrExpr *a, const IrExpr *b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->kind != b->kind || a->dtype != b->dtype ||
+        a->op != b->op || a->sat != b->sat || a->count != b->count ||
+        a->size != b->size || !same_payload(a, b))
+        return false;
+    for (int i = 0; i < a->count; i++)
+        if (!ir_same(a->args[i], b->args[i]))
+            return false;
+    return true;
+}
+
+// ---- linear forms: what remains of a difference -----------------------------
+
+enum { LINEAR_MAX = 16 };
+typedef struct {
+    int count;
+    struct {
+        const IrExpr *atom;
+        int64_t factor;
+    } term[LINEAR_MAX];
+    int64_t constant;
+} Linear;
+
+static bool linear_atom(Linear *l, const IrExpr *e, int64_t factor)
+{
+    for (int i = 0; i < l->count; i++) {
+        if (ir_same(l->term[i].atom, e))
+            return !__builtin_add_overflow(l->term[i].factor, factor,
+                                           &l->term[i].factor);
+    }
+    if (l->count == LINEAR_MAX)
+        return false;
+    l->term[l->count].atom = e;
+    l->term[l->count++].factor = factor;
+    return true;
+}
+
+// Adds factor * e to l. False when it does not fit the form.
+static bool linear_add(Linear *l, const IrExpr *e, int64_t factor)
+{
+    int64_t c;
+    if (e->kind == EXPR_INT) {
+        if (__builtin_mul_overflow(e->i64, factor, &c))
+            return false;
+        return !__builtin_add_overflow(l->constant, c, &l->constant);
+    }
+    if (e->kind == EXPR_OP && (e->op == OP_ADD || e->op == OP_SUB))
+        return linear_add(l, e->args[0], factor) &&
+               !__builtin_mul_overflow(factor, e->op == OP_ADD ? 1 : -1, &c) &&
+               linear_add(l, e->args[1], c);
+    if (e->kind == EXPR_OP && e->op == OP_MUL)
+        for (int i = 0; i < 2; i++)
+            if (ir_is_int(e->args[i], &c))
+                return !__builtin_mul_overflow(c, factor, &c) &&
+                       linear_add(l, e->args[1 - i], c);
+    return linear_atom(l, e, factor);
+}
+
+static bool linear_fits(const Linear *l, DType t)
+{
+    for (int i = 0; i < l->count; i++)
+        if (!int_fits(t, l->term[i].factor) ||
+            !int_fits(t, -(Wide)l->term[i].factor))
+            return false;
+    return int_fits(t, l->constant);
+}
+
+static IrExpr *linear_build(IrKernel *k, const Linear *l, DType t, Span at)
+{
+    IrExpr *sum = int_const(k, t, 0, at);
+    for (int i = 0; i < l->count; i++) {
+        int64_t f = l->term[i].factor;
+        if (f == 0)
+            continue;
+        Op op = f < 0 ? OP_SUB : OP_ADD;
+        IrExpr *factor = int_const(k, t, f < 0 ? -(Wide)f : f, at);
+        IrExpr *atom = (IrExpr *)l->term[i].atom;
+        sum = ir_op2(k, op, sum, ir_op2(k, OP_MUL, atom, factor, at), at);
+    }
+    return ir_op2(k, OP_ADD, sum, int_const(k, t, l->constant, at), at);
+}
+
+static bool something_cancelled(const Linear *l)
+{
+    for (int i = 0; i < l->count; i++)
+        if (l->term[i].factor == 0)
+            return true;
+    return false;
+}
+
+// a - b when parts of them cancel: (bx + 1) * 128 - bx * 128 is 128.
+static IrExpr *fold_difference(IrKernel *k, IrExpr *a, IrExpr *b, Span at)
+{
+    Linear l = {0};
+    if (dtype_info(a->dtype)->kind == KIND_INT && linear_add(&l, a, 1) &&
+        linear_add(&l, b, -1) && something_cancelled(&l) &&
+        linear_fits(&l, a->dtype))
+        return linear_build(k, &l, a->dtype, at);
+    return NULL;
+}
+
 // ---- folding ----------------------------------------------------------------
 
 static Wide floor_div(Wide a, Wide b)
@@ -171,13 +296,17 @@ static IrExpr *fold_product(IrKernel *k, IrExpr *a, IrExpr *b, Span at)
 
 static IrExpr *simplify(IrKernel *k, Op op, IrExpr *a, IrExpr *b, Span at)
 {
+    IrExpr *e;
     switch (op) {
     case OP_ADD:
         if (is_const(a, 0))
             return b;
         return is_const(b, 0) ? a : fold_sum(k, op, a, b, at);
     case OP_SUB:
-        return is_const(b, 0) ? a : fold_sum(k, op, a, b, at);
+        if (is_const(b, 0))
+            return a;
+        e = fold_sum(k, op, a, b, at);
+        return e ? e : fold_difference(k, a, b, at);
     case OP_MUL:
         if (is_const(a, 1) || is_const(b, 0))
             return b;
@@ -203,126 +332,4 @@ IrExpr *fold_int_op(IrKernel *k, Op op, IrExpr *a, IrExpr *b, Span at,
     if (a->kind == EXPR_INT && b->kind == EXPR_INT)
         return fold_constants(k, op, a, b, at, failed);
     return simplify(k, op, a, b, at);
-}
-
-// ---- equality ---------------------------------------------------------------
-
-bool ir_is_int(const IrExpr *e, int64_t *out)
-{
-    if (!e || e->kind != EXPR_INT)
-        return false;
-    *out = e->i64;
-    return true;
-}
-
-static bool same_payload(const IrExpr *a, const IrExpr *b)
-{
-    switch (a->kind) {
-    case EXPR_INT: return a->i64 == b->i64;
-    case EXPR_FLOAT: return memcmp(&a->f64, &b->f64, sizeof a->f64) == 0;
-    case EXPR_VAR: return a->var == b->var;
-    case EXPR_LOAD: case EXPR_ATOMIC: return a->buffer == b->buffer;
-    default: return true;
-    }
-}
-
-bool ir_same(const IrExpr *a, const IrExpr *b)
-{
-    if (a == b)
-        return true;
-    if (!a || !b || a->kind != b->kind || a->dtype != b->dtype ||
-        a->op != b->op || a->sat != b->sat || a->count != b->count ||
-        a->size != b->size || !same_payload(a, b))
-        return false;
-    for (int i = 0; i < a->count; i++)
-        if (!ir_same(a->args[i], b->args[i]))
-            return false;
-    return true;
-}
-
-// ---- linear forms: what remains of a difference -----------------------------
-
-enum { LINEAR_MAX = 16 };
-typedef struct {
-    int count, merged;              // terms; how often one was met again
-    struct {
-        const IrExpr *atom;
-        int64_t factor;
-    } term[LINEAR_MAX];
-    int64_t constant;
-} Linear;
-
-static bool linear_atom(Linear *l, const IrExpr *e, int64_t factor)
-{
-    for (int i = 0; i < l->count; i++) {
-        if (!ir_same(l->term[i].atom, e))
-            continue;
-        l->merged++;
-        return !__builtin_add_overflow(l->term[i].factor, factor,
-                                       &l->term[i].factor);
-    }
-    if (l->count == LINEAR_MAX)
-        return false;
-    l->term[l->count].atom = e;
-    l->term[l->count++].factor = factor;
-    return true;
-}
-
-// Adds factor * e to l. False when it does not fit the form.
-static bool linear_add(Linear *l, const IrExpr *e, int64_t factor)
-{
-    int64_t c;
-    if (e->kind == EXPR_INT) {
-        if (__builtin_mul_overflow(e->i64, factor, &c))
-            return false;
-        return !__builtin_add_overflow(l->constant, c, &l->constant);
-    }
-    if (e->kind == EXPR_OP && (e->op == OP_ADD || e->op == OP_SUB))
-        return linear_add(l, e->args[0], factor) &&
-               !__builtin_mul_overflow(factor, e->op == OP_ADD ? 1 : -1, &c) &&
-               linear_add(l, e->args[1], c);
-    if (e->kind == EXPR_OP && e->op == OP_MUL)
-        for (int i = 0; i < 2; i++)
-            if (ir_is_int(e->args[i], &c))
-                return !__builtin_mul_overflow(c, factor, &c) &&
-                       linear_add(l, e->args[1 - i], c);
-    return linear_atom(l, e, factor);
-}
-
-static bool linear_fits(const Linear *l, DType t)
-{
-    for (int i = 0; i < l->count; i++)
-        if (!int_fits(t, l->term[i].factor) ||
-            !int_fits(t, -(Wide)l->term[i].factor))
-            return false;
-    return int_fits(t, l->constant);
-}
-
-static IrExpr *linear_build(IrKernel *k, const Linear *l, DType t, Span at)
-{
-    IrExpr *sum = int_const(k, t, 0, at);
-    for (int i = 0; i < l->count; i++) {
-        int64_t f = l->term[i].factor;
-        if (f == 0)
-            continue;
-        Op op = f < 0 ? OP_SUB : OP_ADD;
-        IrExpr *factor = int_const(k, t, f < 0 ? -(Wide)f : f, at);
-        IrExpr *atom = (IrExpr *)l->term[i].atom;
-        sum = ir_op2(k, op, sum, ir_op2(k, OP_MUL, atom, factor, at), at);
-    }
-    return ir_op2(k, OP_ADD, sum, int_const(k, t, l->constant, at), at);
-}
-
-IrExpr *ir_difference(IrKernel *k, IrExpr *stop, IrExpr *start, Span at)
-{
-    if (!stop || !start)
-        return NULL;
-    Linear l = {0};
-    DType t = ir_match_dtype(stop, start);
-    bool signed_ints = dtype_info(stop->dtype)->kind == KIND_INT &&
-                       dtype_info(start->dtype)->kind == KIND_INT;
-    if (signed_ints && linear_add(&l, stop, 1) && linear_add(&l, start, -1) &&
-        (l.merged || l.count == 0) && linear_fits(&l, t))
-        return linear_build(k, &l, t, at);
-    return ir_op2(k, OP_SUB, stop, start, at);
 }

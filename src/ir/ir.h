@@ -297,7 +297,8 @@ IrExpr *ir_load(IrKernel *k, IrBuffer *b, IrExpr *const *index, int n, Span at);
 // OP_LT OP_LE OP_GT OP_GE OP_AND OP_OR OP_NOT OP_NEG OP_BITNOT OP_MIN OP_MAX
 // OP_EXP2 ... Rows whose lane is NONE are built from others: OP_GT and OP_GE
 // become OP_LT and OP_LE, OP_CEILDIV, OP_ALIGN_UP, OP_CLAMP their formulas,
-// OP_IF_THEN_ELSE an EXPR_SELECT. x ** n multiplies.
+// OP_IF_THEN_ELSE an EXPR_SELECT. x ** n multiplies. Integers: constants fold,
+// neutral elements vanish, equal parts of a difference cancel.
 IrExpr *ir_op(IrKernel *k, Op op, IrExpr *const *args, int n, Span at);
 int ir_op_arity(Op op);     // 0: ir_op cannot build it
 IrExpr *ir_op1(IrKernel *k, Op op, IrExpr *a, Span at);
@@ -310,8 +311,6 @@ IrExpr *ir_atomic(IrKernel *k, Op op, IrBuffer *b, IrExpr *const *index, int n,
                   IrExpr *value, Span at);
 // As a condition: e itself when bool, else e != 0.
 IrExpr *ir_truth(IrKernel *k, IrExpr *e, Span at);
-// stop - start with equal parts cancelled: (bx + 1) * 128 - bx * 128 is 128.
-IrExpr *ir_difference(IrKernel *k, IrExpr *stop, IrExpr *start, Span at);
 bool ir_is_int(const IrExpr *e, int64_t *out);      // an integer constant
 bool ir_same(const IrExpr *a, const IrExpr *b);     // structurally equal
 // The dtype two operands are brought to (4.2); literal rules included.

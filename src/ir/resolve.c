@@ -166,7 +166,7 @@ static int scope_level(IrScope s)
 static bool provably_smaller(IrKernel *k, IrExpr *a, IrExpr *b)
 {
     int64_t v;
-    return ir_is_int(ir_difference(k, a, b, a->at), &v) && v < 0;
+    return ir_is_int(ir_op2(k, OP_SUB, a, b, a->at), &v) && v < 0;
 }
 
 // The loops of `base` must be as many as src's and not provably shorter.

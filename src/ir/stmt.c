@@ -107,7 +107,7 @@ static bool region_slice(IrKernel *k, IrRegion *r, int d, const IrSubscript *s,
     r->min[d] = s->start ? slice_bound(k, b, d, s->start)
                          : ir_int(k, DT_I32, 0, at);
     IrExpr *stop = s->stop ? slice_bound(k, b, d, s->stop) : b->shape[d];
-    r->extent[d] = ir_difference(k, stop, r->min[d], at);
+    r->extent[d] = ir_op2(k, OP_SUB, stop, r->min[d], at);
     if (r->extent[d] && s->step > 1)
         r->extent[d] = ir_op2(k, OP_CEILDIV, r->extent[d],
                               ir_literal(k, s->step, at), at);

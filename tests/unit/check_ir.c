@@ -337,13 +337,18 @@ END_TEST
 START_TEST(differences_cancel_equal_parts)
 {
     IrExpr *bx = value("bx", DT_I32), *n = value("n", DT_I32);
+    IrExpr *y = value("y", DT_I32);
     IrExpr *start = op2(OP_MUL, bx, lit(128));
     IrExpr *stop = op2(OP_MUL, op2(OP_ADD, bx, lit(1)), lit(128));
-    expect_text(ir_difference(k, stop, start, nowhere), "128");
-    expect_text(ir_difference(k, op2(OP_ADD, start, n), start, nowhere), "n");
-    expect_text(ir_difference(k, n, start, nowhere), "n - bx * 128");
-    expect_text(ir_difference(k, n, n, nowhere), "0");
-    expect_text(ir_difference(k, lit(10), lit(4), nowhere), "6");
+    expect_text(op2(OP_SUB, stop, start), "128");
+    expect_text(op2(OP_SUB, op2(OP_ADD, start, n), start), "n");
+    expect_text(op2(OP_SUB, op2(OP_ADD, n, stop), op2(OP_ADD, start, y)),
+                "n - y + 128");
+    expect_text(op2(OP_SUB, n, start), "n - bx * 128");
+    expect_text(op2(OP_SUB, op2(OP_MUL, n, lit(2)), n), "n * 2 - n");
+    expect_text(op2(OP_SUB, n, n), "0");
+    IrExpr *f = value("f", DT_F32);
+    expect_text(op2(OP_SUB, f, f), "f - f");
 }
 END_TEST
 
