@@ -213,6 +213,11 @@ typedef struct {
 bool file_write_pieces(const char *path, const FilePiece *pieces, int count,
                        const char **why);
 
+// gunzip.c - files that may be packed by gzip, told by their first bytes.
+bool gunzip(const char *at, size_t len, TextBuf *out, const char **why);
+bool file_read_unpacked(const char *path, char **at, size_t *len,
+                        const char **why);
+
 // array_file.c - .npy and .safetensors. Data stays in file byte order
 // (little-endian); dtype is NumPy's or safetensors' word ("<f4", "BF16").
 typedef struct {
