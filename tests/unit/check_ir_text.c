@@ -6,7 +6,8 @@
 // ---- round trips ------------------------------------------------------------
 
 static const char *const golden[] = {
-    "tests/data/ir/gemm.ir", "tests/data/ir/mixture.ir",
+    "tests/data/ir/gemm.ir", "tests/data/ir/mixture.ir", "tests/data/ir/fa.ir",
+    "tests/data/ir/mla_decode.ir",
 };
 
 static Text file_text(const char *name)
