@@ -92,6 +92,12 @@ typedef struct {
 } Par;
 
 typedef struct {
+    int buffer, rank;           // rank 0: no store yet
+    Form part[IR_MAX_RANK];     // what depends on the block
+    Range rest[IR_MAX_RANK];    // of everything else, all stores together
+} StorePlace;
+
+typedef struct {
     Arena *arena;
     Diag *diag;
     const IrKernel *k;
@@ -126,7 +132,8 @@ typedef struct {
     struct { Site *at; int len, room; } site;
     struct { CodeLoop *at; int len, room; } loops;
     struct { Launch *at; int len, room; } launches;
-    bool *read, *write, *atomic;        // by buffer root, of this launch
+    bool *read, *write;         // by buffer root, of this launch
+    StorePlace *place;          // likewise: how its stores place the blocks
     int64_t scratch;                    // bytes used by this launch
 } Lower;
 
@@ -195,7 +202,11 @@ void atomic_on(Lower *l, const IrBuffer *b, const Form *index, LaneOp op,
 bool is_global(const IrBuffer *b);
 bool is_slot_var(const Lower *l, const IrBuffer *b);    // lives in a slot
 bool buffer_usable(Lower *l, const IrBuffer *b);         // allocated by now
-void note_global(Lower *l, const IrBuffer *b, bool store, uint8_t taint);
+
+// ---- lower_race.c --------------------------------------------------------------------
+void note_read(Lower *l, const IrBuffer *b);
+void note_write(Lower *l, const IrBuffer *b, const Form *index);
+void note_atomic(Lower *l, const IrBuffer *b);
 
 // ---- lower_stmt.c -------------------------------------------------------------------
 void lower_stmt(Lower *l, const IrStmt *s);

@@ -467,7 +467,11 @@ static void bind_grid(Lower *l, const IrStmt *s, Launch *launch)
 {
     launch->grid_rank = s->var_count;
     launch->at = s->at;
-    launch->threads = s->threads[0] * s->threads[1] * s->threads[2];
+    launch->threads = 1;
+    for (int i = 0; i < 3; i++)
+        if (__builtin_mul_overflow(launch->threads, s->threads[i],
+                                   &launch->threads))
+            unsupported(l, "a block of that many threads");
     l->grid_taint = 0;
     for (int d = 0; d < s->var_count && !l->failed; d++) {
         Form f;
@@ -504,6 +508,7 @@ static void lower_launch(Lower *l, const IrStmt *s)
     vec_push(l->arena, &l->launches, launch);
     l->read = new_array(l->arena, bool, buffers);
     l->write = new_array(l->arena, bool, buffers);
+    l->place = new_array(l->arena, StorePlace, buffers);
     l->control = 0;
     l->scratch = 0;
     l->out = &body;

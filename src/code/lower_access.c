@@ -42,25 +42,6 @@ static void refuse_private(Lower *l, const IrBuffer *b)
                 TEXT_ARG(b->name));
 }
 
-// ---- what blocks do to each other ------------------------------------------------
-
-void note_global(Lower *l, const IrBuffer *b, bool store, uint8_t taint)
-{
-    int root = root_of(l, b->id);
-
-    if (!is_global(b) || l->launch < 0)
-        return;
-    (store ? l->write : l->read)[root] = true;
-    // Blocks that differ in an index which the place does not depend on all
-    // write it: the last one has to win.
-    if (store && (l->grid_taint & ~(taint | l->control)))
-        l->launches.at[l->launch].ordered = true;
-    if (l->read[root] && l->write[root]) {
-        l->launches.at[l->launch].ordered = true;
-        l->code->reads_written_global = true;
-    }
-}
-
 // ---- indices ----------------------------------------------------------------------
 
 static bool is_number(const Form *f)
@@ -370,7 +351,7 @@ Val load_of(Lower *l, const IrBuffer *b, const Form *index, unsigned quiet)
                     TEXT_ARG(b->name));
         return slot_value(int_slot(l, DT_I32, 0), t);
     }
-    note_global(l, b, false, 0);
+    note_read(l, b);
     if (l->par && (l->code->buffer[b->id].place == BUFFER_PRIVATE ||
                    (l->par->mask >= 0 && !in_range(l, b, index))))
         level = AT_LANES;
@@ -498,7 +479,7 @@ void store_to(Lower *l, const IrBuffer *b, const Form *index, Val v,
         store_var(l, b, v);
         return;
     }
-    note_global(l, b, true, index_taint(l, index, b->rank));
+    note_write(l, b, index);
     level = index_level(index, b->rank);
     if (v.level > level)
         level = v.level;
@@ -515,14 +496,6 @@ void store_to(Lower *l, const IrBuffer *b, const Form *index, Val v,
 }
 
 // ---- atomics -----------------------------------------------------------------------------
-
-static void note_atomic(Lower *l, const IrBuffer *b)
-{
-    if (!is_global(b) || l->launch < 0)
-        return;
-    l->code->atomics_on_global = true;
-    l->launches.at[l->launch].ordered = true;
-}
 
 // Outside of a T.Parallel one thread of the block does it.
 static void atomic_scalar(Lower *l, const IrBuffer *b, const Form *index,
@@ -548,7 +521,6 @@ void atomic_on(Lower *l, const IrBuffer *b, const Form *index, LaneOp op,
         atomic_scalar(l, b, index, op, v, quiet, old);
         return;
     }
-    note_global(l, b, true, 7);
     lanes = promote(l, v, AT_LANES);
     s = spot_of(l, b, index, true, quiet, AT_LANES);
     if (s.access < 0)

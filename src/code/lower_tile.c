@@ -187,7 +187,7 @@ static void lower_im2col(Lower *l, const IrStmt *s)
     }
     if (!buffer_usable(l, img->buffer) || !tile_usable(l, col->buffer))
         return;
-    note_global(l, img->buffer, false, 0);
+    note_read(l, img->buffer);
     m.src = img->buffer->id;
     m.dst = col->buffer->id;
     m.step_m = step_slot(l, s, 2);
