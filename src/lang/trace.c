@@ -375,6 +375,7 @@ static void order_params(Lang *l, Trace *t, Function *fn)
     for (int r = 0; r < t->result_count; r++)
         for (int i = 0; i < k->param_count; i++)
             if (k->params[i].buffer == t->results[r]) {
+                k->params[i].name = t->results[r]->name;
                 k->config.outputs[k->config.output_count++] = n;
                 ordered[n++] = k->params[i];
             }
