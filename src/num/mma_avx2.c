@@ -4,13 +4,12 @@
 #define LANES 8
 #include "num/mma_vector.h"
 #include "num/mma_sum.h"
+#include "num/mma_exact.h"
+#include "num/mma_paths.h"
 
 bool mma_tile_avx2(const MmaSpec *s, const MmaTile *t)
 {
-    if (!has_sum_kernel(s))
-        return false;
-    run_sums(s, t);
-    return true;
+    return run_vector(s, t);
 }
 #else
 #include "num/mma_int.h"
