@@ -1,4 +1,6 @@
 // report_json.c - the result of `run` for machines; docs/json.schema has it.
+#include <sys/resource.h>
+
 #include "cli/report.h"
 
 static void key_text(Json *j, Text key, Text value)
@@ -152,6 +154,13 @@ static void arguments(Json *j, const RunReport *r)
     json_end_object(j);
 }
 
+// Of the whole process so far; the kernel counts in KiB.
+static int64_t resident_peak(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) == 0 ? (int64_t)u.ru_maxrss * 1024 : 0;
+}
+
 void report_json(Json *j, const RunReport *r)
 {
     const InterpResult *run = &r->v->run;
@@ -176,6 +185,7 @@ void report_json(Json *j, const RunReport *r)
     key_number(j, TEXT("seconds"), run->seconds);
     key_number(j, TEXT("reference_seconds"), r->v->reference_seconds);
     key_int(j, TEXT("peak_bytes"), r->host->heap.peak);
+    key_int(j, TEXT("peak_resident_bytes"), resident_peak());
     json_end_object(j);
 }
 
