@@ -302,10 +302,18 @@ INLINE double tanh64(double x)
     return canon64(__builtin_copysign(ax < 0.55 ? near : far, x));
 }
 
+// e^-|x| / (1 + e^-|x|) or 1 / (1 + e^-|x|), the quotient corrected once.
 INLINE double sigmoid64(double x)
 {
-    double e = exp_scaled64(-__builtin_fabs(x), 0);
-    return canon64((x < 0 ? e : 1) / (1 + e));
+    uint64_t k;
+    Pair r = reduce_exp64(clamp64(-__builtin_fabs(x), -800, 0), &k);
+    Pair e = pair_sum(1, expm1_reduced64(r));
+    e = (Pair){scale64(e.hi, k), scale64(e.lo, k)};
+    double n = x < 0 ? e.hi : 1, n_lo = x < 0 ? e.lo : 0;
+    Pair d = pair_sum(1, e.hi);
+    double inverse = 1 / d.hi, q = n * inverse;
+    double rest = fma64(-q, d.hi, n) + fma64(-q, d.lo + e.lo, n_lo);
+    return canon64(fma64(rest, inverse, q));
 }
 
 INLINE double erf64(double x)
