@@ -9,6 +9,7 @@
 #include "num/lanes_math32.h"
 #include "num/lanes_mem.h"
 #include "num/lanes_reduce.h"
+#include "num/lanes_transpose.h"
 
 #define BITS(x) (8 * (unsigned)sizeof(x))
 

@@ -111,8 +111,9 @@ INLINE void lane_run(LaneFn *body, LaneSizes size, void *dst,
     MAP_WRAP(name, sizeof(T), 4, sizeof(T), sizeof(T))
 
 // One rounding of a * b + c. Without the instruction, float goes through
-// double: the product is exact there, and the sum is rounded to odd, which a
-// second rounding to 24 bits cannot see.
+// double: the product is exact there, and the sum is rounded to odd (toward
+// zero, then the last bit set if anything was lost), which a second rounding
+// to 24 bits cannot see.
 #ifdef __FP_FAST_FMAF
 INLINE float fma32(float a, float b, float c)
 {
@@ -123,10 +124,9 @@ INLINE float fma32(float a, float b, float c)
 {
     double p = (double)a * b, s = p + c;
     double t = s - p, error = (p - (s - t)) + (c - t);
-    uint64_t u = bits_f64(s);
-    uint64_t toward = (error > 0) == (s > 0) ? 1 : (uint64_t)-1;
-    bool even = (u & 1) == 0 && (error < 0 || error > 0);
-    return (float)f64_bits(even ? u + toward : u);
+    uint64_t u = bits_f64(s), inexact = error < 0 || error > 0;
+    uint64_t away = (u ^ bits_f64(error)) >> 63 & inexact;
+    return (float)f64_bits((u - away) | inexact);
 }
 #endif
 

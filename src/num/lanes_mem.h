@@ -226,22 +226,6 @@ MAP1(convert_odd_U32, F32, U32, U32, f64_to_f32_odd(x))
 MAP1(convert_odd_I64, F32, I64, I64, f64_to_f32_odd(i64_to_f64_odd(x)))
 MAP1(convert_odd_U64, F32, U64, U64, f64_to_f32_odd(u64_to_f64_odd(x)))
 
-static void transpose32(void *dst, int64_t ldd, const void *src, int64_t lds,
-                        int rows, int cols)
-{
-    for (int c = 0; c < cols; c++)
-        for (int r = 0; r < rows; r++)
-            ((U32 *)dst)[c * ldd + r] = ((const U32 *)src)[r * lds + c];
-}
-
-static void transpose64(void *dst, int64_t ldd, const void *src, int64_t lds,
-                        int rows, int cols)
-{
-    for (int c = 0; c < cols; c++)
-        for (int r = 0; r < rows; r++)
-            ((U64 *)dst)[c * ldd + r] = ((const U64 *)src)[r * lds + c];
-}
-
 #define FP8_TABLE(prefix)                                                     \
     [DT_E4M3FN] = prefix##_E4M3FN, [DT_E5M2] = prefix##_E5M2,                 \
     [DT_E4M3FNUZ] = prefix##_E4M3FNUZ, [DT_E5M2FNUZ] = prefix##_E5M2FNUZ

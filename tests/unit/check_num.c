@@ -364,6 +364,42 @@ START_TEST(reduce_rounds_every_step)
 }
 END_TEST
 
+static void transpose_once(const Lanes *l, int rows, int cols, bool wide)
+{
+    enum { SIDE = 40 };
+    static uint64_t src[SIDE * SIDE], dst[SIDE * SIDE];
+    uint32_t *src32 = (uint32_t *)src, *dst32 = (uint32_t *)dst;
+    memset(dst, 0, sizeof dst);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        if (wide)
+            src[i] = (uint64_t)i << 33 | 1;
+        else
+            src32[i] = (uint32_t)i + 1;
+    if (wide)
+        l->transpose64(dst, SIDE, src, SIDE, rows, cols);
+    else
+        l->transpose32(dst, SIDE, src, SIDE, rows, cols);
+    for (int c = 0; c < SIDE; c++)
+        for (int r = 0; r < SIDE; r++) {
+            bool in = r < rows && c < cols;
+            uint64_t got = wide ? dst[c * SIDE + r] : dst32[c * SIDE + r];
+            uint64_t from = wide ? src[r * SIDE + c] : src32[r * SIDE + c];
+            ck_assert_uint_eq(got, in ? from : 0);
+        }
+}
+
+START_TEST(transpose_swaps_and_touches_no_more)
+{
+    static const int sides[] = {0, 1, 3, 4, 7, 8, 9, 16, 23, 40};
+    const Lanes *l = lanes_for((Isa)_i);
+    for (size_t i = 0; l && i < countof(sides); i++)
+        for (size_t j = 0; j < countof(sides); j++) {
+            transpose_once(l, sides[i], sides[j], false);
+            transpose_once(l, sides[i], sides[j], true);
+        }
+}
+END_TEST
+
 static void small_division(const Lanes *l, int32_t x, int32_t y)
 {
     int32_t a[16], b[16], d[16];
@@ -438,6 +474,7 @@ static TCase *lanes_case(void)
     tcase_add_loop_test(t, gemm_i32_wraps, 0, countof(shapes));
     tcase_add_loop_test(t, reduce_keeps_the_order_of_sums, 0, 100);
     tcase_add_test(t, reduce_rounds_every_step);
+    tcase_add_loop_test(t, transpose_swaps_and_touches_no_more, 0, ISA_COUNT);
     tcase_add_loop_test(t, integer_division_is_exact, 0, ISA_COUNT);
     tcase_add_loop_test(t, lanes_work_in_place_and_touch_no_more, 0, ISA_COUNT);
     return t;
