@@ -28,8 +28,13 @@ void args_count(Lang *l, const char *function, const Args *args, int least,
 
 bool args_keyword(const Args *args, const char *name, Value *out)
 {
+    return args_named(args, text_of(name), out);
+}
+
+bool args_named(const Args *args, Text name, Value *out)
+{
     for (int i = 0; i < args->keyword_count; i++)
-        if (text_is(args->names[i], name))
+        if (text_eq(args->names[i], name))
             return *out = args->values[i], true;
     return false;
 }

@@ -10,6 +10,14 @@ const Method *method_find(const Lang *l, ValueKind k, Text name)
     return map_get(&l->more->methods[k], name);
 }
 
+static const char *method_owner(const Lang *l, const Method *m)
+{
+    for (int k = 0; k < VAL_KIND_COUNT; k++)
+        if (map_get(&l->more->methods[k], text_of(m->name)) == m)
+            return kind_name((ValueKind)k);
+    return "object";
+}
+
 static Value run_unbound(Lang *l, void *ctx, const Args *args)
 {
     const Method *m = ctx;
@@ -20,7 +28,8 @@ static Value run_unbound(Lang *l, void *ctx, const Args *args)
                    "unbound method %s() needs an argument", m->name);
     if (method_find(l, args->at[0].kind, text_of(m->name)) != m)
         lang_raise(l, "TypeError", args->at_span,
-                   "descriptor '%s' doesn't apply to a '%s' object", m->name,
+                   "descriptor '%s' for '%s' objects doesn't apply to a '%s' "
+                   "object", m->name, method_owner(l, m),
                    value_type_name(args->at[0]));
     rest.at++;
     rest.count--;
@@ -219,7 +228,9 @@ static bool type_getattr(Lang *l, ValueKind k, Text name, Value *out)
 {
     const Method *m = method_find(l, k, name);
 
-    if (m)
+    if (k == VAL_DICT && text_is(name, "fromkeys"))
+        *out = v_builtin(l, "fromkeys", dict_fromkeys, NULL);
+    else if (m)
         *out = method_value(l, m);
     else if (text_is(name, "__name__") || text_is(name, "__qualname__"))
         *out = v_cstr(kind_name(k));

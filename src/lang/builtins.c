@@ -73,10 +73,13 @@ static Value b_id(Lang *l, void *ctx, const Args *args)
 
 static Value b_hash(Lang *l, void *ctx, const Args *args)
 {
+    Value own;
     int64_t i;
 
     (void)ctx;
     args_count(l, "hash", args, 1, 1);
+    if (call_dunder(l, args->at[0], "__hash__", NULL, 0, &own, args->at_span))
+        return own;
     if (as_int(args->at[0], &i))
         return v_int(i == -1 ? -2 : i);
     return v_int((int64_t)(value_hash(l, args->at[0], args->at_span) >> 1));
@@ -84,27 +87,55 @@ static Value b_hash(Lang *l, void *ctx, const Args *args)
 
 // ---- attributes ------------------------------------------------------------------
 
-static Text attribute_name(Lang *l, const char *function, const Args *args)
+static Text attribute_name(Lang *l, const Args *args)
 {
     if (args->at[1].kind != VAL_STR)
         lang_raise(l, "TypeError", args->at_span,
-                   "%s(): attribute name must be string", function);
+                   "attribute name must be string, not '%s'",
+                   value_type_name(args->at[1]));
     return args->at[1].s;
+}
+
+typedef struct {
+    Value v, out;
+    Text name;
+    Span at;
+    bool found;
+} Look;
+
+static void look(Lang *l, void *ctx)
+{
+    Look *k = ctx;
+
+    k->found = lang_getattr(l, k->v, k->name, &k->out, k->at);
+}
+
+// A property or __getattr__ that raises AttributeError has no such attribute.
+static bool has_attribute(Lang *l, const Args *args, Value *out)
+{
+    Look k = {.v = args->at[0], .name = attribute_name(l, args),
+              .at = args->at_span};
+    Value e;
+
+    if (!protect(l, look, &k, &e)) {
+        if (exception_uncatchable(e) || !exception_is(l, e, EXC_ATTRIBUTE))
+            exception_throw(l, e);
+        return false;
+    }
+    *out = k.out;
+    return k.found;
 }
 
 static Value b_getattr(Lang *l, void *ctx, const Args *args)
 {
     Value out;
-    Text name;
 
     (void)ctx;
     args_count(l, "getattr", args, 2, 3);
-    name = attribute_name(l, "getattr", args);
     if (args->count == 2)
-        return getattr_or_raise(l, args->at[0], name, args->at_span,
-                                args->at_span);
-    return lang_getattr(l, args->at[0], name, &out, args->at_span)
-               ? out : args->at[2];
+        return getattr_or_raise(l, args->at[0], attribute_name(l, args),
+                                args->at_span, args->at_span);
+    return has_attribute(l, args, &out) ? out : args->at[2];
 }
 
 static Value b_hasattr(Lang *l, void *ctx, const Args *args)
@@ -113,16 +144,14 @@ static Value b_hasattr(Lang *l, void *ctx, const Args *args)
 
     (void)ctx;
     args_count(l, "hasattr", args, 2, 2);
-    return v_bool(lang_getattr(l, args->at[0],
-                               attribute_name(l, "hasattr", args), &out,
-                               args->at_span));
+    return v_bool(has_attribute(l, args, &out));
 }
 
 static Value b_setattr(Lang *l, void *ctx, const Args *args)
 {
     (void)ctx;
     args_count(l, "setattr", args, 3, 3);
-    setattr(l, args->at[0], attribute_name(l, "setattr", args), args->at[2],
+    setattr(l, args->at[0], attribute_name(l, args), args->at[2],
             args->at_span);
     return V_NONE;
 }
@@ -131,7 +160,7 @@ static Value b_delattr(Lang *l, void *ctx, const Args *args)
 {
     (void)ctx;
     args_count(l, "delattr", args, 2, 2);
-    if (!delattr(l, args->at[0], attribute_name(l, "delattr", args)))
+    if (!delattr(l, args->at[0], attribute_name(l, args)))
         lang_raise(l, "AttributeError", args->at_span,
                    "'%s' object has no attribute '%.*s'",
                    value_type_name(args->at[0]), TEXT_ARG(args->at[1].s));

@@ -391,12 +391,10 @@ static Value b_reversed(Lang *l, void *ctx, const Args *args)
 
 static int64_t range_part(Lang *l, Value v, Span at)
 {
-    Value out;
+    int64_t i;
 
-    if (v.kind == VAL_INT || v.kind == VAL_BOOL)
-        return value_to_int(l, v, "a bound", at);
-    if (call_dunder(l, v, "__index__", NULL, 0, &out, at))
-        return value_to_int(l, out, "a bound", at);
+    if (as_index(l, v, &i, at))
+        return i;
     if (v_is_device(v))
         lang_raise(l, "TypeError", at,
                    "range() needs ints that are known while staging, not a "

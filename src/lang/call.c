@@ -285,16 +285,18 @@ static Text name_missing(const Binding *b, bool keyword_only, int count)
 static void check_missing(const Binding *b, bool keyword_only)
 {
     int count = 0;
+    Text names;
 
     for (int i = 0; i < b->params->len; i++)
         count += is_missing(b, i, keyword_only);
-    if (count)
-        lang_raise(b->l, "TypeError", b->args->at_span,
-                   "%s() missing %d required %s argument%s: %.*s",
-                   function_title(b->l, b->fn), count,
-                   keyword_only ? "keyword-only" : "positional",
-                   count == 1 ? "" : "s",
-                   TEXT_ARG(name_missing(b, keyword_only, count)));
+    if (!count)
+        return;
+    names = name_missing(b, keyword_only, count);
+    lang_raise(b->l, "TypeError", b->args->at_span,
+               "%s() missing %d required %s argument%s: %.*s",
+               function_title(b->l, b->fn), count,
+               keyword_only ? "keyword-only" : "positional",
+               count == 1 ? "" : "s", TEXT_ARG(names));
 }
 
 static void bind_defaults(Binding *b)

@@ -473,6 +473,8 @@ static bool is_of_kind(Value v, ValueKind k)
         return map_value(&v.instance->attributes, TEXT("value"), &inner) &&
                inner.kind == k;
     }
+    if (k == VAL_SET && v.kind == VAL_SET)
+        return !v.dict->fixed;
     if (k == VAL_CLASS)
         return v.kind == VAL_CLASS || v.kind == VAL_TYPE;
     return v.kind == k || (k == VAL_INT && v.kind == VAL_BOOL) ||
@@ -546,6 +548,10 @@ bool is_instance(Lang *l, Value v, Value type, Span at)
         if (type.module->opaque)
             lang_unsupported(l, at, "isinstance() with '%.*s', which is not "
                              "known to tilesim,", TEXT_ARG(type.module->name));
+        break;
+    case VAL_BUILTIN:
+        if (strcmp(type.builtin->name, "frozenset") == 0)
+            return v.kind == VAL_SET && v.dict->fixed;
         break;
     case VAL_PRIM:
         return matches_prim(l, v, type, at);

@@ -94,6 +94,24 @@ static void make_members(Lang *l, Class *c, Span at)
     map_bind(l, &c->attributes, TEXT("__members__"), members);
 }
 
+// The members in order; an alias is no member of its own.
+Value enum_members(Lang *l, const Class *c)
+{
+    List *out = list_new(l, 4, true);
+    Value members, name;
+
+    if (!map_value(&c->attributes, TEXT("__members__"), &members))
+        return v_of_list(out);
+    for (int i = 0; i < members.dict->len; i++) {
+        Value m = members.dict->values[i];
+
+        if (map_value(&m.instance->attributes, TEXT("name"), &name) &&
+            text_eq(name.s, members.dict->keys[i].s))
+            list_append(l, out, m);
+    }
+    return v_of_list(out);
+}
+
 Value enum_lookup(Lang *l, Class *c, const Args *args)
 {
     Value members, member;
@@ -190,6 +208,7 @@ _Noreturn static void missing_fields(Lang *l, const Class *c, const Args *args,
     const DataClass *d = c->data;
     TextBuf names = {0};
     int count = 0, n = 0;
+    Text list;
 
     for (int i = 0; i < d->len; i++)
         count += !d->at[i].no_init && in[i].kind == VAL_UNBOUND;
@@ -202,10 +221,11 @@ _Noreturn static void missing_fields(Lang *l, const Class *c, const Args *args,
         buf_printf(&names, "'%.*s'", TEXT_ARG(d->at[i].name));
         n++;
     }
+    list = v_buf(l, &names).s;
     lang_raise(l, "TypeError", args->at_span,
                "%.*s.__init__() missing %d required positional argument%s: "
                "%.*s", TEXT_ARG(c->name), count, count == 1 ? "" : "s",
-               TEXT_ARG(v_buf(l, &names).s));
+               TEXT_ARG(list));
 }
 
 static int field_named(const DataClass *d, Text name)
@@ -220,19 +240,28 @@ static void take_positional(Lang *l, const Class *c, const Args *args,
                             Value *in)
 {
     const DataClass *d = c->data;
-    int next = 0, places = 0;
+    int next = 0, places = 1, least = 1;
 
     for (int i = 0; i < d->len; i++) {
         if (d->at[i].no_init || d->at[i].keyword_only)
             continue;
         places++;
+        least += d->at[i].fallback.kind == VAL_UNBOUND &&
+                 d->at[i].factory.kind == VAL_UNBOUND;
         if (next < args->count)
             in[i] = args->at[next++];
     }
-    if (next < args->count)
+    if (next == args->count)
+        return;
+    if (least < places)
         lang_raise(l, "TypeError", args->at_span,
-                   "%.*s.__init__() takes %d positional arguments but %d were "
-                   "given", TEXT_ARG(c->name), places + 1, args->count + 1);
+                   "%.*s.__init__() takes from %d to %d positional arguments "
+                   "but %d were given", TEXT_ARG(c->name), least, places,
+                   args->count + 1);
+    lang_raise(l, "TypeError", args->at_span,
+               "%.*s.__init__() takes %d positional argument%s but %d were "
+               "given", TEXT_ARG(c->name), places, places == 1 ? "" : "s",
+               args->count + 1);
 }
 
 static void take_keywords(Lang *l, const Class *c, const Args *args, Value *in)

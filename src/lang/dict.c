@@ -68,7 +68,10 @@ static uint64_t instance_hash(Lang *l, Value v, Span at)
 
     if (call_dunder(l, v, "__hash__", NULL, 0, &out, at))
         return mix((uint64_t)value_to_int(l, out, "a hash", at));
-    if (v.instance->cls->form == CLASS_DATA)
+    if (v.instance->cls->mixin &&
+        map_value(&v.instance->attributes, TEXT("value"), &out))
+        return value_hash(l, out, at);
+    if (v.instance->cls->form == CLASS_DATA && !v.instance->cls->data->no_eq)
         return data_hash(l, v, at);
     if (class_find(v.instance->cls, TEXT("__eq__"), &out))
         unhashable(l, v, at);

@@ -222,11 +222,27 @@ static Value eval_binary(Lang *l, Frame *f, const Ast *e)
     return r;
 }
 
+// -9223372036854775808 fits, though its digits alone do not.
+static Value least_int(Lang *l, const Ast *e)
+{
+    Text minus = text_format(l->options.arena, "-%.*s",
+                             TEXT_ARG(e->a->text));
+    int64_t i;
+    bool big;
+
+    if (e->a->is_float || !text_to_int(minus, 0, &i, &big) || big)
+        return eval_number(l, e->a);
+    return v_int(i);
+}
+
 static Value eval_unary(Lang *l, Frame *f, const Ast *e)
 {
     int top = temps_top(l);
-    Value v = eval(l, f, e->a), r;
+    Value v, r;
 
+    if (e->op == AST_OP_NEG && e->a->kind == AST_NUMBER && e->a->big)
+        return least_int(l, e);
+    v = eval(l, f, e->a);
     temp_push(l, v);
     l->more->at = e->at;
     if (e->op == AST_OP_NOT && !v_is_device(v))

@@ -43,7 +43,7 @@ typedef struct LangMore {
     } pins;
     Map methods[VAL_KIND_COUNT];        // name -> const Method *
     Class *exceptions[EXC_COUNT];
-    Class *object;
+    Class *object, *named_tuple;
     struct {                    // texts being put together
         TextBuf **at;
         int len, room, depth;
@@ -55,15 +55,16 @@ typedef struct LangMore {
     char *stack_end;            // C stack: RecursionError beyond
     Map parsed;                 // path -> Ast *, NULL value never
     Text main_folder;
-    Value main_argv;
-    uint64_t random[2];
-    uint64_t serial;            // of id()
 } LangMore;
 
 // ---- value.c ------------------------------------------------------------------
 bool value_is(Value a, Value b);                // `a is b`
 bool as_int(Value v, int64_t *out);             // INT or BOOL
 bool as_number(Value v, double *out);           // INT, BOOL or FLOAT
+// An int, what __index__ gives, or a member of an IntEnum.
+bool as_index(Lang *l, Value v, int64_t *out, Span at);
+// Members of IntEnum and (str, Enum) classes stand for their values.
+Value mixin_value(Value v);
 static inline bool v_is_text(Value v)
 {
     return v.kind == VAL_STR;
@@ -273,7 +274,7 @@ typedef struct DataField {
 typedef struct DataClass {
     DataField *at;
     int len, room;
-    bool frozen, order;
+    bool frozen, order, no_eq;
 } DataClass;
 
 // Where an exception was raised, and the calls that led there.
@@ -303,6 +304,7 @@ bool instance_getattr(Lang *l, Value v, Text name, Value *out, Span at);
 Value class_call(Lang *l, Class *c, const Args *args);
 Value class_define(Lang *l, Frame *f, const Ast *s);
 void class_finish(Lang *l, Class *c, Span at);  // enum members, NamedTuple
+Value enum_members(Lang *l, const Class *c);
 Value enum_lookup(Lang *l, Class *c, const Args *args);
 Value namedtuple_make(Lang *l, Class *c, const Args *args);
 void data_init(Lang *l, Value self, const Args *args);
@@ -334,6 +336,7 @@ extern const Method str_methods[], list_methods[], tuple_methods[],
     dict_methods[], set_methods[], int_methods[], float_methods[],
     bytes_methods[];
 Value type_call(Lang *l, ValueKind k, const Args *args);        // int("3")
+Value dict_fromkeys(Lang *l, void *ctx, const Args *args);
 Value range_make(Lang *l, const Args *args);
 Value slice_make(Lang *l, const Args *args);
 void dict_fill(Lang *l, Dict *d, const Args *args);     // dict(...), update
@@ -350,6 +353,13 @@ typedef struct Library {
     const char *name;
     void (*fill)(Lang *l, Module *m);
 } Library;
+// A C function that keeps values: its ctx is its Held.
+Value v_keeper(Lang *l, const char *name,
+               Value (*call)(Lang *, void *, const Args *), Value keeps);
+// A tuple whose items have names.
+Value v_record(Lang *l, const char *name, const char *const *names,
+               const Value *fields, int count);
+void named_tuple_init(Lang *l);
 void fill_math(Lang *l, Module *m);
 void fill_itertools(Lang *l, Module *m);
 void fill_functools(Lang *l, Module *m);
@@ -360,11 +370,17 @@ void fill_operator(Lang *l, Module *m);
 void fill_typing(Lang *l, Module *m);
 void fill_sys(Lang *l, Module *m);
 void fill_os(Lang *l, Module *m);
-void fill_random(Lang *l, Module *m);
+void fill_warnings(Lang *l, Module *m);
+void fill_logging(Lang *l, Module *m);
+void fill_copy(Lang *l, Module *m);
+void fill_time(Lang *l, Module *m);
+void fill_abc(Lang *l, Module *m);
+void fill_future(Lang *l, Module *m);
 
 // Arguments: exactly between least and most, no keywords; TypeError if not.
 void args_count(Lang *l, const char *function, const Args *args, int least,
                 int most);
 bool args_keyword(const Args *args, const char *name, Value *out);
+bool args_named(const Args *args, Text name, Value *out);
 #define SPAN_NONE ((Span){0})
 #endif

@@ -63,14 +63,6 @@ _Noreturn static void operand_error(Lang *l, AstOp op, Value a, Value b,
                names[op].symbol, value_type_name(a), value_type_name(b));
 }
 
-// Members of IntEnum and (str, Enum) classes count as their values.
-static Value mixin_value(Value v)
-{
-    if (v.kind == VAL_INSTANCE && v.instance->cls->mixin)
-        map_value(&v.instance->attributes, TEXT("value"), &v);
-    return v;
-}
-
 static bool try_method(Lang *l, const char *name, Value self, Value other,
                        Value *out, Span at)
 {
@@ -408,7 +400,8 @@ static bool both_data(Value a, Value b)
 {
     return a.kind == VAL_INSTANCE && b.kind == VAL_INSTANCE &&
            a.instance->cls == b.instance->cls &&
-           a.instance->cls->form == CLASS_DATA;
+           a.instance->cls->form == CLASS_DATA &&
+           !a.instance->cls->data->no_eq;
 }
 
 static bool order_data(Lang *l, AstOp op, Value a, Value b, Value *out,

@@ -25,7 +25,8 @@ void exceptions_init(Lang *l)
         c->exception = &rows[i];
         c->module = l->builtins;
         l->more->exceptions[i] = c;
-        module_set(l, l->builtins, rows[i].name, v_class(c));
+        if (i != EXC_FROZEN && i != EXC_STAGING)        // of other modules
+            module_set(l, l->builtins, rows[i].name, v_class(c));
     }
     module_set(l, l->builtins, "IOError", v_class(l->more->exceptions[EXC_OS]));
     module_set(l, l->builtins, "EnvironmentError",
@@ -272,15 +273,17 @@ static void note_calls(Diag *d, const Trouble *t)
 static void note_cause(Lang *l, Value e, const char *name, const char *words)
 {
     Value cause;
+    Text message;
 
     if (!map_value(&e.instance->attributes, text_of(name), &cause) ||
         cause.kind != VAL_INSTANCE || !cause.instance->cls->exception)
         return;
+    message = message_safely(l, cause);
     diag_note(l->options.diag,
               cause.instance->trouble ? cause.instance->trouble->at
                                       : SPAN_NONE,
               "%s %.*s: %.*s", words, TEXT_ARG(cause.instance->cls->name),
-              TEXT_ARG(message_safely(l, cause)));
+              TEXT_ARG(message));
 }
 
 static void report_words(Lang *l, Value e, const Trouble *t)

@@ -204,15 +204,6 @@ static IterState *over_instance(Lang *l, Value v, Span at)
     return NULL;
 }
 
-static Value enum_members(Lang *l, Class *c)
-{
-    Value members;
-
-    if (!map_value(&c->attributes, TEXT("__members__"), &members))
-        return v_tuple(l, NULL, 0);
-    return iter_view(l, "dict_values", members);
-}
-
 _Noreturn static void not_iterable(Lang *l, Value v, Span at)
 {
     if (v.kind == VAL_MODULE && v.module->opaque)

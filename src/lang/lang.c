@@ -41,6 +41,7 @@ Lang *lang_create(const LangOptions *options)
     methods_init(l);
     class_init_object(l);
     exceptions_init(l);
+    named_tuple_init(l);
     builtins_init(l);
     return l;
 }

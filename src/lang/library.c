@@ -1,10 +1,25 @@
 // library.c - the parts of Python's library that programs import.
-#include <string.h>
-
 #include "lang/eval_int.h"
 
 static const Library library[] = {
     {"math", fill_math},
+    {"itertools", fill_itertools},
+    {"functools", fill_functools},
+    {"collections", fill_collections},
+    {"dataclasses", fill_dataclasses},
+    {"enum", fill_enum},
+    {"operator", fill_operator},
+    {"copy", fill_copy},
+    {"typing", fill_typing},
+    {"typing_extensions", fill_typing},
+    {"collections.abc", fill_typing},
+    {"abc", fill_abc},
+    {"__future__", fill_future},
+    {"sys", fill_sys},
+    {"os", fill_os},
+    {"time", fill_time},
+    {"warnings", fill_warnings},
+    {"logging", fill_logging},
 };
 
 // What a module of Python has and this one has not: using it is the error.
@@ -27,8 +42,9 @@ Module *library_module(Lang *l, Text name)
         if (!text_is(name, library[i].name))
             continue;
         m = lang_module(l, library[i].name);
-        if (library[i].fill != fill_math)
-            m->lookup = lookup_missing;
+        m->lookup = lookup_missing;
+        if (library[i].fill == fill_math)       // it is all there
+            m->lookup = NULL;
         library[i].fill(l, m);
         return m;
     }

@@ -72,13 +72,9 @@ void list_remove_at(List *list, int i)
 static int64_t need_index(Lang *l, Value index, const char *what, Span at)
 {
     int64_t i;
-    Value out;
 
-    if (as_int(index, &i))
+    if (as_index(l, index, &i, at))
         return i;
-    if (index.kind == VAL_INSTANCE &&
-        call_dunder(l, index, "__index__", NULL, 0, &out, at))
-        return value_to_int(l, out, "an index", at);
     if (v_is_device(index))
         lang_raise(l, "TypeError", at,
                    "a %s cannot be indexed with a device value: its elements "
@@ -108,15 +104,11 @@ int64_t index_in(Lang *l, Value index, int64_t len, const char *what, Span at)
 static int64_t slice_part(Lang *l, const Value *v, int64_t fallback, Span at)
 {
     int64_t i;
-    Value out;
 
     if (v->kind == VAL_NONE)
         return fallback;
-    if (as_int(*v, &i))
+    if (as_index(l, *v, &i, at))
         return i;
-    if (v->kind == VAL_INSTANCE &&
-        call_dunder(l, *v, "__index__", NULL, 0, &out, at))
-        return value_to_int(l, out, "a slice index", at);
     lang_raise(l, "TypeError", at,
                "slice indices must be integers or None or have an __index__ "
                "method");

@@ -100,19 +100,24 @@ static Value m_copy(Lang *l, Value self, const Args *args)
     return v_of_dict(self.kind, dict_copy(l, self.dict));
 }
 
-// dict.fromkeys(keys, value): self is what precedes the dot, or the keys.
-static Value m_fromkeys(Lang *l, Value self, const Args *args)
+Value dict_fromkeys(Lang *l, void *ctx, const Args *args)
 {
     Value out = v_dict(l);
     List *keys;
 
-    (void)self;
+    (void)ctx;
     args_count(l, "fromkeys", args, 1, 2);
     keys = value_to_list(l, args->at[0], args->at_span);
     for (int i = 0; i < keys->len; i++)
         dict_set(l, out.dict, keys->at[i],
                  args->count == 2 ? args->at[1] : V_NONE);
     return out;
+}
+
+static Value m_fromkeys(Lang *l, Value self, const Args *args)
+{
+    (void)self;
+    return dict_fromkeys(l, NULL, args);
 }
 
 // Of an OrderedDict.

@@ -276,6 +276,15 @@ static Text window(Lang *l, Value self, const Args *args, int64_t *first)
                       str_offset(self.s, r.stop < r.start ? r.start : r.stop));
 }
 
+// Does the start lie after the end? Then not even "" is found.
+static bool beyond(Value self, const Args *args)
+{
+    int64_t from;
+
+    return args->count > 1 && as_int(args->at[1], &from) &&
+           from > str_len(self.s);
+}
+
 static int64_t search(Lang *l, const char *name, Value self, const Args *args,
                       bool last)
 {
@@ -285,6 +294,8 @@ static int64_t search(Lang *l, const char *name, Value self, const Args *args,
     args_count(l, name, args, 1, 3);
     part = text_arg(l, name, args->at[0], args->at_span);
     t = window(l, self, args, &first);
+    if (beyond(self, args))
+        return -1;
     at = last ? text_rfind(t, part) : text_find(t, part, 0);
     return at < 0 ? -1 : first + str_len(text_slice(t, 0, (size_t)at));
 }
@@ -325,7 +336,7 @@ static Value m_count(Lang *l, Value self, const Args *args)
     part = text_arg(l, "count", args->at[0], args->at_span);
     t = window(l, self, args, &first);
     if (part.len == 0)
-        return v_int(str_len(t) + 1);
+        return v_int(beyond(self, args) ? 0 : str_len(t) + 1);
     for (int64_t i = text_find(t, part, 0); i >= 0;
          i = text_find(t, part, (size_t)i + part.len))
         n++;
@@ -380,8 +391,7 @@ static void split_blanks(Lang *l, List *out, Text t, int64_t most)
             return;
         from = i;
         if (most >= 0 && out->len == most) {
-            list_append(l, out, v_str(strip(text_slice(t, from, t.len),
-                                            TEXT(""), true, false, true)));
+            list_append(l, out, v_str(text_slice(t, from, t.len)));
             return;
         }
         while (i < t.len && !isspace((unsigned char)t.at[i]))
@@ -442,8 +452,7 @@ static void rsplit_blanks(Lang *l, List *out, Text t, int64_t most)
             break;
         end = to;
         if (most >= 0 && out->len == most) {
-            list_append(l, out, v_str(strip(text_slice(t, 0, end), TEXT(""),
-                                            true, true, false)));
+            list_append(l, out, v_str(text_slice(t, 0, end)));
             break;
         }
         while (to > 0 && !isspace((unsigned char)t.at[to - 1]))

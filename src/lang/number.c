@@ -3,7 +3,7 @@
 // An int is 64 bits; what does not fit is an OverflowError, never a wrong
 // number. Everything else (floor division, modulo, powers, mixed comparison)
 // has Python's results.
-#include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -332,7 +332,7 @@ static Text skip_prefix(Text t, int *base)
 // int(text, base): blanks around, a sign, a prefix, '_' between digits.
 bool text_to_int(Text t, int base, int64_t *out, bool *too_big)
 {
-    bool negative = false, digit = false;
+    bool negative = false, digit = false, octal;
     __int128 v = 0;
 
     *too_big = false;
@@ -341,7 +341,9 @@ bool text_to_int(Text t, int base, int64_t *out, bool *too_big)
         negative = t.at[0] == '-';
         t = text_slice(t, 1, t.len);
     }
+    octal = base == 0 && t.len > 1 && t.at[0] == '0';
     t = skip_prefix(t, &base);
+    octal &= base == 10;                        // 012: only zeros may follow
     for (size_t i = 0; i < t.len; i++) {
         if (t.at[i] == '_' && digit) {
             digit = false;
@@ -351,6 +353,8 @@ bool text_to_int(Text t, int base, int64_t *out, bool *too_big)
             return false;
         digit = true;
         v = v * base + digit_of(t.at[i]);
+        if (octal && v != 0)
+            return false;
         *too_big |= v > (__int128)INT64_MAX + negative;
         v = *too_big ? 0 : v;
     }
@@ -380,13 +384,14 @@ bool text_to_float(Text t, double *out)
     return text_to_f64((Text){small, n}, out);
 }
 
-// Digits of the shortest text that reads back as f, and its exponent.
+// Digits of the shortest text that reads back as f, and its exponent. Up to 15
+// digits are exact in a normal number, so that fewer show as zeros.
 static int shortest(double f, char *digits, int *exponent)
 {
     char text[40];
     int n = 0;
 
-    for (int precision = 14; precision <= 16; precision++) {
+    for (int precision = f < DBL_MIN ? 0 : 14; precision <= 16; precision++) {
         snprintf(text, sizeof text, "%.*e", precision, f);
         if (precision == 16 || strtod(text, NULL) == f)
             break;

@@ -218,6 +218,10 @@ static void bound_repr(Lang *l, TextBuf *out, const BoundMethod *m)
 
 static void typing_repr(Lang *l, TextBuf *out, const TypingValue *t)
 {
+    if (text_is(t->name, "NotImplemented")) {
+        buf_text(out, t->name);
+        return;
+    }
     if (!t->members) {
         buf_printf(out, "typing.%.*s", TEXT_ARG(t->name));
         return;

@@ -8,8 +8,7 @@ static Value range_item(Lang *l, const int64_t *r, Value index, Span at)
     if (index.kind == VAL_SLICE) {
         SliceRange s = slice_range(l, index.slice, range_len(r), at);
 
-        return v_range(l, r[0] + s.start * r[2],
-                       r[0] + (s.start + s.count * s.step) * r[2],
+        return v_range(l, r[0] + s.start * r[2], r[0] + s.stop * r[2],
                        r[2] * s.step);
     }
     return v_int(r[0] + index_in(l, index, range_len(r), "range", at) * r[2]);
@@ -200,15 +199,14 @@ void delitem(Lang *l, Value base, Value index, Span at)
 
 static int64_t object_len(Lang *l, Value v, Span at)
 {
-    Value out, members;
+    Value out;
 
     if (v.kind == VAL_FOREIGN && v.foreign->type->length)
         return v.foreign->type->length(l, v.foreign, at);
     if (v.kind == VAL_ITER && v.iter->view)
         return view_len(v.iter);
-    if (v.kind == VAL_CLASS && v.cls->form == CLASS_ENUM &&
-        map_value(&v.cls->attributes, TEXT("__members__"), &members))
-        return members.dict->live;
+    if (v.kind == VAL_CLASS && v.cls->form == CLASS_ENUM)
+        return enum_members(l, v.cls).list->len;
     if (v.kind == VAL_INSTANCE &&
         call_dunder(l, v, "__len__", NULL, 0, &out, at)) {
         int64_t n = value_to_int(l, out, "the result of __len__", at);

@@ -210,20 +210,33 @@ bool as_number(Value v, double *out)
     return true;
 }
 
-static bool index_method(Lang *l, Value v, const char *method, Value *out,
-                         Span at)
+Value mixin_value(Value v)
+{
+    if (v.kind == VAL_INSTANCE && v.instance->cls->mixin)
+        map_value(&v.instance->attributes, TEXT("value"), &v);
+    return v;
+}
+
+static bool number_method(Lang *l, Value v, const char *method, Value *out,
+                          Span at)
 {
     return v.kind == VAL_INSTANCE && call_dunder(l, v, method, NULL, 0, out, at);
+}
+
+bool as_index(Lang *l, Value v, int64_t *out, Span at)
+{
+    Value made;
+
+    return as_int(v, out) || as_int(mixin_value(v), out) ||
+           (number_method(l, v, "__index__", &made, at) &&
+            as_int(made, out));
 }
 
 int64_t value_to_int(Lang *l, Value v, const char *what, Span at)
 {
     int64_t i;
-    Value out;
 
-    if (as_int(v, &i))
-        return i;
-    if (index_method(l, v, "__index__", &out, at) && as_int(out, &i))
+    if (as_index(l, v, &i, at))
         return i;
     if (v_is_device(v))
         lang_raise(l, "TypeError", at,
@@ -238,9 +251,9 @@ double value_to_float(Lang *l, Value v, const char *what, Span at)
     double f;
     Value out;
 
-    if (as_number(v, &f))
+    if (as_number(mixin_value(v), &f))
         return f;
-    if (index_method(l, v, "__float__", &out, at) && as_number(out, &f))
+    if (number_method(l, v, "__float__", &out, at) && as_number(out, &f))
         return f;
     lang_raise(l, "TypeError", at, "%s must be a number, not %s", what,
                value_type_name(v));

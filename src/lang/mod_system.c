@@ -1,0 +1,380 @@
+// mod_system.c - sys, os, time, warnings, logging, typing, abc, __future__.
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lang/eval_int.h"
+
+typedef Value Call(Lang *l, void *ctx, const Args *args);
+
+static void add(Lang *l, Module *m, const char *name, Call *call)
+{
+    module_set(l, m, name, v_builtin(l, name, call, (void *)name));
+}
+
+// Takes anything, does nothing.
+static Value ignore(Lang *l, void *ctx, const Args *args)
+{
+    (void)l;
+    (void)ctx;
+    (void)args;
+    return V_NONE;
+}
+
+// A decorator without effect.
+static Value same(Lang *l, void *ctx, const Args *args)
+{
+    args_count(l, ctx, args, 1, 1);
+    return args->at[0];
+}
+
+static Text text_arg(Lang *l, const char *function, const Args *args, int i)
+{
+    if (i >= args->count || args->at[i].kind != VAL_STR)
+        lang_raise(l, "TypeError", args->at_span,
+                   "%s() needs a str, not %s", function,
+                   i < args->count ? value_type_name(args->at[i])
+                                   : "nothing");
+    return args->at[i].s;
+}
+
+// ---- sys ---------------------------------------------------------------------------
+
+static Value s_exit(Lang *l, void *ctx, const Args *args)
+{
+    (void)ctx;
+    args_count(l, "exit", args, 0, 1);
+    exception_raise(l, exception_new(l, l->more->exceptions[EXC_SYSTEM_EXIT],
+                                     args->at, args->count), args->at_span);
+}
+
+static Value s_write(Lang *l, void *ctx, const Args *args)
+{
+    Text t = text_arg(l, "write", args, 0);
+
+    fwrite(t.at, 1, t.len, ctx ? stderr : l->options.out);
+    return v_int(str_len(t));
+}
+
+static Value stream(Lang *l, const char *name, void *ctx)
+{
+    Module *m = lang_module(l, name);
+
+    module_set(l, m, "write", v_builtin(l, "write", s_write, ctx));
+    add(l, m, "flush", ignore);
+    return v_module(m);
+}
+
+static Value argv_list(Lang *l)
+{
+    List *out = list_new(l, l->options.argc + 1, false);
+    uint32_t file = l->main ? l->main->file : 0;
+
+    list_append(l, out, v_str(file ? text_of(sources_get(l->options.sources,
+                                                         file)->path)
+                                   : TEXT("")));
+    for (int i = 0; i < l->options.argc; i++)
+        list_append(l, out, v_str(l->options.argv[i]));
+    return v_of_list(out);
+}
+
+static Value version_info(Lang *l)
+{
+    static const char *const names[] = {"major", "minor", "micro",
+                                        "releaselevel", "serial"};
+    Value v[5] = {v_int(3), v_int(12), v_int(0), v_cstr("final"), v_int(0)};
+
+    return v_record(l, "version_info", names, v, 5);
+}
+
+void fill_sys(Lang *l, Module *m)
+{
+    add(l, m, "exit", s_exit);
+    module_set(l, m, "argv", argv_list(l));
+    module_set(l, m, "path", v_list(l, NULL, 0));
+    module_set(l, m, "version", v_cstr("3.12.0 (tilesim)"));
+    module_set(l, m, "version_info", version_info(l));
+    module_set(l, m, "platform", v_cstr("linux"));
+    module_set(l, m, "executable", v_cstr(""));
+    module_set(l, m, "byteorder", v_cstr("little"));
+    module_set(l, m, "maxsize", v_int(INT64_MAX));
+    module_set(l, m, "stdout", stream(l, "sys.stdout", NULL));
+    module_set(l, m, "stderr", stream(l, "sys.stderr", m));
+}
+
+// ---- os ------------------------------------------------------------------------------
+
+static Value o_join(Lang *l, void *ctx, const Args *args)
+{
+    TextBuf b = {0};
+
+    (void)ctx;
+    for (int i = 0; i < args->count; i++)
+        text_arg(l, "join", args, i);
+    for (int i = 0; i < args->count; i++) {
+        Text t = args->at[i].s;
+
+        if (text_starts(t, "/"))
+            buf_clear(&b);
+        else if (b.len && b.at[b.len - 1] != '/')
+            buf_addc(&b, '/');
+        buf_text(&b, t);
+    }
+    return v_buf(l, &b);
+}
+
+static size_t last_slash(Text t)
+{
+    size_t n = t.len;
+
+    while (n && t.at[n - 1] != '/')
+        n--;
+    return n;
+}
+
+static Value o_basename(Lang *l, void *ctx, const Args *args)
+{
+    Text t = text_arg(l, ctx, args, 0);
+
+    return v_str(text_slice(t, last_slash(t), t.len));
+}
+
+static Value o_dirname(Lang *l, void *ctx, const Args *args)
+{
+    Text t = text_arg(l, ctx, args, 0);
+    size_t n = last_slash(t);
+
+    while (n > 1 && t.at[n - 1] == '/')
+        n--;
+    return v_str(text_slice(t, 0, n));
+}
+
+static Value o_splitext(Lang *l, void *ctx, const Args *args)
+{
+    Text t = text_arg(l, ctx, args, 0);
+    size_t base = last_slash(t), dot = t.len;
+    Value out[2];
+
+    while (dot > base && t.at[dot - 1] != '.')
+        dot--;
+    dot = dot > base + 1 ? dot - 1 : t.len;
+    out[0] = v_str(text_slice(t, 0, dot));
+    out[1] = v_str(text_slice(t, dot, t.len));
+    return v_tuple(l, out, 2);
+}
+
+static Value o_getcwd(Lang *l, void *ctx, const Args *args)
+{
+    char *at = getcwd(NULL, 0);
+    Value out = v_text(l, "%s", at ? at : ".");
+
+    (void)ctx;
+    args_count(l, "getcwd", args, 0, 0);
+    free(at);
+    return out;
+}
+
+static Value o_abspath(Lang *l, void *ctx, const Args *args)
+{
+    Args none = {.at_span = args->at_span};
+    Text t = text_arg(l, ctx, args, 0), here;
+
+    if (text_starts(t, "/"))
+        return v_str(t);
+    here = o_getcwd(l, NULL, &none).s;
+    return v_text(l, "%.*s/%.*s", TEXT_ARG(here), TEXT_ARG(t));
+}
+
+static Value o_exists(Lang *l, void *ctx, const Args *args)
+{
+    return v_bool(access(text_cstr(l->options.arena,
+                                   text_arg(l, ctx, args, 0)), F_OK) == 0);
+}
+
+static Value o_getenv(Lang *l, void *ctx, const Args *args)
+{
+    Held *held = ctx;
+    Value out;
+
+    args_count(l, "getenv", args, 1, 2);
+    if (dict_get(l, held->value.dict, args->at[0], &out))
+        return out;
+    return args->count == 2 ? args->at[1] : V_NONE;
+}
+
+static Value o_cpu_count(Lang *l, void *ctx, const Args *args)
+{
+    (void)ctx;
+    args_count(l, "cpu_count", args, 0, 0);
+    return v_int(1);
+}
+
+// The environment is empty: a program does the same on every machine.
+void fill_os(Lang *l, Module *m)
+{
+    Module *path = lang_module(l, "os.path");
+    Value environ = v_dict(l);
+
+    add(l, path, "join", o_join);
+    add(l, path, "basename", o_basename);
+    add(l, path, "dirname", o_dirname);
+    add(l, path, "splitext", o_splitext);
+    add(l, path, "abspath", o_abspath);
+    add(l, path, "realpath", o_abspath);
+    add(l, path, "exists", o_exists);
+    add(l, path, "isfile", o_exists);
+    module_set(l, m, "path", v_module(path));
+    module_set(l, m, "environ", environ);
+    module_set(l, m, "getenv", v_keeper(l, "getenv", o_getenv, environ));
+    module_set(l, m, "sep", v_cstr("/"));
+    module_set(l, m, "linesep", v_cstr("\n"));
+    module_set(l, m, "name", v_cstr("posix"));
+    add(l, m, "getcwd", o_getcwd);
+    add(l, m, "cpu_count", o_cpu_count);
+}
+
+// ---- time ------------------------------------------------------------------------------
+
+static Value t_time(Lang *l, void *ctx, const Args *args)
+{
+    struct timespec t;
+
+    args_count(l, ctx, args, 0, 0);
+    clock_gettime(strcmp(ctx, "time") == 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC,
+                  &t);
+    return v_float((double)t.tv_sec + 1e-9 * (double)t.tv_nsec);
+}
+
+void fill_time(Lang *l, Module *m)
+{
+    add(l, m, "time", t_time);
+    add(l, m, "perf_counter", t_time);
+    add(l, m, "monotonic", t_time);
+    add(l, m, "process_time", t_time);
+    add(l, m, "sleep", ignore);
+}
+
+// ---- warnings and logging ----------------------------------------------------------------
+
+static Value w_warn(Lang *l, void *ctx, const Args *args)
+{
+    Value text;
+
+    (void)ctx;
+    if (args->count < 1)
+        lang_raise(l, "TypeError", args->at_span,
+                   "warn() missing required argument 'message'");
+    value_str(l, text_begin(l), args->at[0]);
+    text = text_end(l);
+    diag_warning(l->options.diag, args->at_span, "stage-warning", "%.*s",
+                 TEXT_ARG(text.s));
+    return V_NONE;
+}
+
+void fill_warnings(Lang *l, Module *m)
+{
+    add(l, m, "warn", w_warn);
+    add(l, m, "filterwarnings", ignore);
+    add(l, m, "simplefilter", ignore);
+    add(l, m, "resetwarnings", ignore);
+}
+
+static void add_logging(Lang *l, Module *m)
+{
+    static const char *const names[] = {
+        "debug", "info", "warning", "error", "critical", "exception",
+        "setLevel", "addHandler", "basicConfig", "disable",
+    };
+
+    for (size_t i = 0; i < countof(names); i++)
+        add(l, m, names[i], ignore);
+}
+
+static Value g_logger(Lang *l, void *ctx, const Args *args)
+{
+    Module *m = lang_module(l, "logging.Logger");
+
+    (void)ctx;
+    args_count(l, "getLogger", args, 0, 1);
+    add_logging(l, m);
+    module_set(l, m, "name", args->count ? args->at[0] : v_cstr("root"));
+    return v_module(m);
+}
+
+void fill_logging(Lang *l, Module *m)
+{
+    static const char *const levels[] = {"DEBUG", "INFO", "WARNING", "ERROR",
+                                         "CRITICAL"};
+
+    add_logging(l, m);
+    add(l, m, "getLogger", g_logger);
+    for (size_t i = 0; i < countof(levels); i++)
+        module_set(l, m, levels[i], v_int(10 * (int64_t)(i + 1)));
+}
+
+// ---- typing, abc, __future__ ---------------------------------------------------------------
+
+static bool lookup_typing(Lang *l, Module *m, Text name, Value *out)
+{
+    (void)m;
+    if (text_starts(name, "__"))
+        return false;
+    *out = v_typing(l, text_copy(l->options.arena, name));
+    return true;
+}
+
+static Value y_cast(Lang *l, void *ctx, const Args *args)
+{
+    (void)ctx;
+    args_count(l, "cast", args, 2, 2);
+    return args->at[1];
+}
+
+static Value y_variable(Lang *l, void *ctx, const Args *args)
+{
+    return v_typing(l, text_arg(l, ctx, args, 0));
+}
+
+void fill_typing(Lang *l, Module *m)
+{
+    m->lookup = lookup_typing;
+    add(l, m, "cast", y_cast);
+    add(l, m, "TypeVar", y_variable);
+    add(l, m, "ParamSpec", y_variable);
+    add(l, m, "NewType", y_variable);
+    add(l, m, "overload", same);
+    add(l, m, "final", same);
+    add(l, m, "override", same);
+    add(l, m, "runtime_checkable", same);
+    add(l, m, "no_type_check", same);
+    module_set(l, m, "TYPE_CHECKING", v_bool(false));
+    module_set(l, m, "NamedTuple", v_class(l->more->named_tuple));
+}
+
+void fill_abc(Lang *l, Module *m)
+{
+    Class *abc = class_new(l, TEXT("ABC"), NULL, 0);
+
+    abc->module = m;
+    abc->built_in = true;
+    module_set(l, m, "ABC", v_class(abc));
+    module_set(l, m, "ABCMeta", v_class(abc));
+    add(l, m, "abstractmethod", same);
+    add(l, m, "abstractproperty", same);
+}
+
+static bool lookup_future(Lang *l, Module *m, Text name, Value *out)
+{
+    (void)l;
+    (void)m;
+    (void)name;
+    *out = V_NONE;
+    return true;
+}
+
+void fill_future(Lang *l, Module *m)
+{
+    (void)l;
+    m->lookup = lookup_future;
+}
