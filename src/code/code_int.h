@@ -92,6 +92,10 @@ typedef struct {
 } Par;
 
 typedef struct {
+    int64_t stride[IR_MAX_RANK + 2];    // of the index map's outputs
+} PhysicalLayout;
+
+typedef struct {
     int buffer, rank;           // rank 0: no store yet
     Form part[IR_MAX_RANK];     // what depends on the block
     Range rest[IR_MAX_RANK];    // of everything else, all stores together
@@ -134,6 +138,7 @@ typedef struct {
     struct { Launch *at; int len, room; } launches;
     bool *read, *write;         // by buffer root, of this launch
     StorePlace *place;          // likewise: how its stores place the blocks
+    PhysicalLayout *layout;     // by buffer: of annotated global ones
     int64_t scratch;                    // bytes used by this launch
 } Lower;
 
@@ -181,7 +186,15 @@ Val promote(Lower *l, Val v, Level level);
 // Emits i with a new slot as d; invariant: before the T.Parallel around it.
 int scalar_instr(Lower *l, Instr i, bool invariant);
 Val slot_value(int slot, DType t);
+uint8_t taint_of(const Lower *l, const Val *v, int n);
+Range limits_of(DType t);
+bool is_division(Op op);
+
+// ---- lower_choose.c ---------------------------------------------------------------------
 bool may_fault(const IrExpr *e);
+// t where cond holds, else f; a NULL side is the truth value true or false.
+Val choose(Lower *l, const IrExpr *cond, const IrExpr *t, const IrExpr *f,
+           DType dtype);
 LaneOp lane_of_op(Op op);                       // LANE_OP_COUNT: none
 int invert_mask(Lower *l, int mask);
 int and_masks(Lower *l, int a, int b);          // a may be -1
@@ -202,6 +215,12 @@ void atomic_on(Lower *l, const IrBuffer *b, const Form *index, LaneOp op,
 bool is_global(const IrBuffer *b);
 bool is_slot_var(const Lower *l, const IrBuffer *b);    // lives in a slot
 bool buffer_usable(Lower *l, const IrBuffer *b);         // allocated by now
+
+// ---- lower_layout.c --------------------------------------------------------------------
+bool has_layout(const IrBuffer *b);
+void set_layouts(Lower *l);
+// The element offset that the layout gives the element at `index`.
+bool layout_place(Lower *l, const IrBuffer *b, const Form *index, Form *out);
 
 // ---- lower_race.c --------------------------------------------------------------------
 void note_read(Lower *l, const IrBuffer *b);

@@ -88,6 +88,7 @@ typedef struct {
     int param;                  // PARAM: index
     int root;                   // the buffer whose storage this one is
     int64_t offset, bytes;      // SCRATCH: in the worker's scratch
+    bool permuted;              // laid out by an index map; has to be dense
     int safe_slot;              // what out-of-range loads give, or -1: 0
 } CodeBuffer;
 
@@ -101,7 +102,7 @@ typedef struct {
 typedef enum {
     ACCESS_FLAT,        // proved in range: dim[0] is the element offset
     ACCESS_DIMS,        // affine in every dimension
-    ACCESS_LANES,       // some index is a vector register
+    ACCESS_LANES,       // an offset for each lane
 } AccessKind;
 
 typedef struct {
@@ -112,6 +113,8 @@ typedef struct {
     unsigned quiet;             // bit d: leaving dimension d is no finding
     int site;
     AccessDim dim[CODE_RANK];
+    bool permuted;              // the element is at offset `place`: a layout
+    AccessDim place;
 } Access;
 
 typedef struct {

@@ -597,6 +597,7 @@ Code *code_lower(Arena *a, Diag *d, const IrKernel *k, CodeMode mode)
     find_private(l);
     init_buffers(l);
     set_safe_values(l);
+    set_layouts(l);
     halt(l);
     l->out = &host;
     lower_host(l, k->body);

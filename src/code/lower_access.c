@@ -10,7 +10,7 @@ enum { STEP_LIMIT = 1 << 30 };
 typedef struct {
     int access;                 // -1: failed
     Level level;
-    Val lanes[IR_MAX_RANK];     // to be released after use
+    Val lanes[IR_MAX_RANK + 1]; // to be released after use
     int lane_count;
 } Spot;
 
@@ -200,7 +200,7 @@ static Spot spot_of(Lower *l, const IrBuffer *b, const Form *given, bool store,
     const CodeBuffer *c = &l->code->buffer[b->id];
     bool private = c->place == BUFFER_PRIVATE;
     Access a = {.buffer = b->id, .store = store, .rank = b->rank, .site = -1};
-    Form index[IR_MAX_RANK];
+    Form index[IR_MAX_RANK], place;
     Spot spot = {.access = -1, .level = level};
     unsigned all = (1u << b->rank) - 1;
 
@@ -216,8 +216,15 @@ static Spot spot_of(Lower *l, const IrBuffer *b, const Form *given, bool store,
     }
     if (index_level(index, b->rank) > spot.level)
         spot.level = index_level(index, b->rank);
+    if (has_layout(b)) {
+        if (!layout_place(l, b, index, &place))
+            return spot;
+        a.permuted = true;
+        if (form_level(&place) > spot.level)
+            spot.level = form_level(&place);
+    }
     a.quiet = is_global(b) ? all : quiet & all;
-    a.kind = has_lanes(index, b->rank)                  ? ACCESS_LANES
+    a.kind = a.permuted || has_lanes(index, b->rank)  ? ACCESS_LANES
              : !is_global(b) && in_range(l, b, index) ? ACCESS_FLAT
                                                         : ACCESS_DIMS;
     if (a.kind == ACCESS_FLAT) {
@@ -230,6 +237,8 @@ static Spot spot_of(Lower *l, const IrBuffer *b, const Form *given, bool store,
     }
     for (int d = 0; d < a.rank; d++)
         a.dim[d] = access_dim(l, &index[d], &spot);
+    if (a.permuted)
+        a.place = access_dim(l, &place, &spot);
     if (a.kind != ACCESS_FLAT && a.quiet != all)
         a.site = new_site(l, SITE_BOUNDS, b->id, store, TEXT(""));
     if (l->failed)

@@ -187,6 +187,10 @@ static void lower_im2col(Lower *l, const IrStmt *s)
     }
     if (!buffer_usable(l, img->buffer) || !tile_usable(l, col->buffer))
         return;
+    if (has_layout(img->buffer)) {
+        unsupported(l, "T.im2col of a tensor with a layout");
+        return;
+    }
     note_read(l, img->buffer);
     m.src = img->buffer->id;
     m.dst = col->buffer->id;

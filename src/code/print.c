@@ -75,6 +75,13 @@ static void print_access(TextBuf *out, const Code *c, int i)
             buf_printf(out, " + v%d", a->dim[d].lanes);
     }
     buf_addc(out, ']');
+    if (!a->permuted)
+        return;
+    buf_puts(out, " at ");
+    print_slot(out, c, a->place.slot);
+    print_steps(out, a->place.row, a->place.col);
+    if (a->place.lanes >= 0)
+        buf_printf(out, " + v%d", a->place.lanes);
 }
 
 static void print_matrix(TextBuf *out, const Code *c, const Matrix *m)

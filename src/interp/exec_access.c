@@ -170,6 +170,7 @@ void set_box(Worker *w, Box *b, const Access *a, bool by_row)
     b->cols = w->cols;
     b->at = b->sr = b->sc = 0;
     b->huge = false;
+    b->by_row = by_row;
     set_indices(w, b, by_row);
     if (a->kind == ACCESS_FLAT)
         place_flat(b);
@@ -438,6 +439,22 @@ static void add_dimension(Worker *w, const Box *b, int d, const int32_t *mask)
     }
 }
 
+// A layout's offset of each lane in place of the row-major one.
+static void permute(Worker *w, const Box *b)
+{
+    const AccessDim *p = &b->a->place;
+    const int64_t *lanes = p->lanes < 0 ? NULL : w->v[p->lanes];
+    int n = b->rows * b->cols;
+
+    for (int i = 0; i < n; i++) {
+        int64_t r = b->by_row ? i : i / b->cols;
+        int64_t c = b->by_row ? 0 : i % b->cols;
+
+        w->offset[i] = w->slot[p->slot].i + (w->row0 + r) * p->row +
+                       (w->col0 + c) * p->col + (lanes ? lanes[i] : 0);
+    }
+}
+
 void lane_offsets(Worker *w, const Box *b, const int32_t *mask)
 {
     bool private = w->code->buffer[b->a->buffer].place == BUFFER_PRIVATE;
@@ -453,6 +470,8 @@ void lane_offsets(Worker *w, const Box *b, const int32_t *mask)
     else
         for (int d = 0; d < b->a->rank; d++)
             add_dimension(w, b, d, mask);
+    if (b->a->permuted)
+        permute(w, b);
     if (private && b->a->kind != ACCESS_FLAT)
         for (int i = 0; i < n; i++)
             w->offset[i] = w->offset[i] * CODE_LANES + i;

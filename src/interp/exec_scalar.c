@@ -226,6 +226,8 @@ static bool element_of(Worker *w, const Access *a, int64_t *at)
         }
         *at += i * t->stride[d];
     }
+    if (a->permuted)
+        *at = w->slot[a->place.slot].i;
     return true;
 }
 

@@ -157,6 +157,10 @@ static bool check_views(Run *run, Diag *d)
     for (int i = 0; i < c->buffer_count; i++) {
         const CodeBuffer *b = &c->buffer[i], *root = &c->buffer[b->root];
 
+        if (b->permuted && b->place == BUFFER_PARAM &&
+            !is_dense(&run->args[b->param]))
+            return bad_argument(run, d, "'%.*s' has a layout of its own and "
+                                "must be contiguous", TEXT_ARG(b->name));
         if (b->root == i || (root->place != BUFFER_PARAM &&
                              root->place != BUFFER_WORKSPACE))
             continue;

@@ -48,7 +48,7 @@ typedef struct {
 
 typedef struct {
     const int64_t *blocks;      // of the last launch: linear ids, ascending
-    int64_t block_count;        // 0 and NULL blocks: all
+    int64_t block_count;        // NULL blocks: all
     const InterpPrint *prints;
     int print_count;
     int64_t memory_limit;       // bytes of scratch and workspaces; 0: none

@@ -100,6 +100,7 @@ typedef struct {
     int64_t at, sr, sc;             // element offset, per row, per column
     bool inside;                    // every lane is in range
     bool huge;                      // an index beyond all reason
+    bool by_row;                    // one lane for each row of the chunk
     int64_t first[CODE_RANK], row[CODE_RANK], col[CODE_RANK];
 } Box;
 void set_box(Worker *w, Box *b, const Access *a, bool by_row);

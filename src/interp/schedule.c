@@ -225,7 +225,7 @@ static bool chosen_blocks(Blocks *b)
     const InterpOptions *o = b->run->options;
     int64_t all = b->blocks;
 
-    if (b->launch != b->run->code->launch_count - 1 || !o->block_count)
+    if (b->launch != b->run->code->launch_count - 1 || !o->blocks)
         return true;
     b->chosen = o->blocks;
     b->blocks = o->block_count;

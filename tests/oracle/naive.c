@@ -14,6 +14,7 @@ typedef struct {
 typedef struct {
     char *data;
     int64_t shape[IR_MAX_RANK], stride[IR_MAX_RANK];
+    int64_t physical[IR_MAX_RANK + 2];  // extents of an index map's outputs
 } Storage;
 
 typedef enum { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE } Flow;
@@ -112,6 +113,23 @@ static bool is_global(const IrBuffer *b)
     return b->scope == SCOPE_GLOBAL;
 }
 
+static bool is_laid_out(const IrBuffer *b)
+{
+    return is_global(b) && b->layout && !b->layout->maker.len;
+}
+
+static int64_t laid_out(Naive *n, const IrBuffer *b, const int64_t *index)
+{
+    const IrIndexMap *m = b->layout;
+    int64_t at = 0;
+
+    for (int d = 0; d < b->rank; d++)
+        n->var[m->in[d]->id] = of_int(m->in[d]->dtype, index[d]);
+    for (int i = 0; i < m->out_rank; i++)
+        at = at * n->buffer[b->id].physical[i] + eval(n, m->out[i]).i;
+    return at;
+}
+
 // NULL when an index is out of range.
 static void *element(Naive *n, const IrBuffer *b, const int64_t *index,
                      unsigned quiet)
@@ -126,6 +144,8 @@ static void *element(Naive *n, const IrBuffer *b, const int64_t *index,
         }
         at += index[d] * s->stride[d];
     }
+    if (is_laid_out(b))
+        at = laid_out(n, b, index);
     return s->data + at * (dtype_info(b->dtype)->bits / 8);
 }
 
@@ -642,6 +662,25 @@ static void tile(Naive *n, const IrStmt *s)
 
 // ---- statements ------------------------------------------------------------------------------
 
+// The largest value of each output, over all elements.
+static void set_physical(Naive *n, const IrBuffer *b, int64_t count)
+{
+    const IrIndexMap *m = b->layout;
+    Storage *s = &n->buffer[b->id];
+
+    for (int64_t e = 0; e < count; e++) {
+        for (int d = 0; d < b->rank; d++)
+            n->var[m->in[d]->id] = of_int(m->in[d]->dtype,
+                                          e / s->stride[d] % s->shape[d]);
+        for (int i = 0; i < m->out_rank; i++) {
+            int64_t v = eval(n, m->out[i]).i + 1;
+
+            if (v > s->physical[i])
+                s->physical[i] = v;
+        }
+    }
+}
+
 static void set_storage(Naive *n, const IrBuffer *b)
 {
     Storage *s = &n->buffer[b->id];
@@ -652,6 +691,8 @@ static void set_storage(Naive *n, const IrBuffer *b)
         s->stride[d] = stride;
         stride *= s->shape[d];
     }
+    if (is_laid_out(b))
+        set_physical(n, b, stride);
     if (b->alias_of)
         return;
     free(s->data);

@@ -87,6 +87,8 @@ static const Case cases[] = {
     {"math", 0, {"bfloat16"}},
     {"math", 0, {"float64"}},
     {"math", 0, {"float8_e4m3fn"}},
+    {"layout", 0, {"float32"}},
+    {"layout", 0, {"bfloat16"}},
     {"walk", 77, {"float32"}},
     {"walk", 16, {"float16"}},
     {"walk", 1, {"float32"}},
