@@ -29,6 +29,18 @@ static void round_trip(Arena *a, const OpTable *ops, Diag *d,
     buf_release(&second);
 }
 
+// The table is the same for every input.
+static const OpTable *op_table(void)
+{
+    static Arena *arena;
+    static const OpTable *table;
+    if (!arena) {
+        arena = arena_create();
+        table = op_table_create(arena);
+    }
+    return table;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     Arena *a = arena_create();
@@ -37,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!silent)
         abort();
     Diag *d = diag_create(sources, silent, false);
-    const OpTable *ops = op_table_create(a);
+    const OpTable *ops = op_table();
     Text text = {(const char *)data, size};
     uint32_t file = sources_add(sources, "fuzz.ir", text);
     const IrKernel *k = ir_read(a, ops, d, sources, file);
