@@ -206,10 +206,8 @@ void bound_attrs(Lang *l, const Bound *b, IrStmt *s, int from)
     for (int i = from; i < b->info->param_count; i++) {
         IrAttrId id;
         Text name = b->info->param[i].name;
-        if (!bound_given(b, i) || b->info->param[i].star)
-            continue;
-        if (s->kind == STMT_TILE && i < s->operand_count
-            && s->operand[i].kind != OPERAND_NONE)
+        if (!bound_given(b, i) || b->info->param[i].star
+            || op_param_is_operand(&b->info->param[i]))
             continue;
         if (ir_attr_find(name, &id))
             prim_attr(l, s, id, b->at[i], b->spans[i]);
@@ -230,18 +228,12 @@ static IrOperand operand_of(Lang *l, const OpParam *p, Value v, Span at)
     return (IrOperand){.kind = OPERAND_REGION, .region = to_region(l, v, at)};
 }
 
-static bool is_operand(const OpParam *p)
-{
-    return p->kind == ARG_REGION || p->kind == ARG_BUFFER
-           || p->kind == ARG_EXPR;
-}
-
 static IrStmt *tile_stmt(Lang *l, const Bound *b)
 {
     trace_need(l, b->info->surface, b->call);
     IrStmt *s = ir_tile(l->trace->k, b->op, b->call);
     for (int i = 0; i < b->info->param_count; i++)
-        if (bound_given(b, i) && is_operand(&b->info->param[i]))
+        if (bound_given(b, i) && op_param_is_operand(&b->info->param[i]))
             s->operand[i] = operand_of(l, &b->info->param[i], b->at[i],
                                        b->spans[i]);
     bound_attrs(l, b, s, 0);
@@ -392,21 +384,6 @@ static Value round_call(Lang *l, const Bound *b)
     return expr_value(l, e);
 }
 
-static Value ceildiv_call(Lang *l, const Bound *b)
-{
-    IrKernel *k = trace_kernel(l);
-    IrExpr *x = to_expr(l, b->at[0], b->spans[0]);
-    IrExpr *y = to_expr(l, b->at[1], b->spans[1]);
-    IrExpr *one = ir_int(k, DT_I32, 1, b->call);
-    IrExpr *e = ir_op2(k, OP_ADD, x, ir_op2(k, OP_SUB, y, one, b->call),
-                       b->call);
-    e = ir_op2(k, OP_FLOORDIV, e, y, b->call);
-    if (b->op == OP_ALIGN_UP)
-        e = ir_op2(k, OP_MUL, e, y, b->call);
-    trace_builder_ok(l, e, b->call);
-    return expr_value(l, e);
-}
-
 static Value plain_expr(Lang *l, const Bound *b)
 {
     IrExpr *args[OP_MAX_PARAMS];
@@ -435,9 +412,6 @@ static Value expr_call(Lang *l, const Bound *b)
         return reinterpret_call(l, b);
     case OP_ROUND:
         return round_call(l, b);
-    case OP_CEILDIV:
-    case OP_ALIGN_UP:
-        return ceildiv_call(l, b);
     case OP_IF_THEN_ELSE:
         if (!v_is_device(b->at[0]))
             return value_truth(l, b->at[0], b->spans[0]) ? b->at[1] : b->at[2];

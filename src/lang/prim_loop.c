@@ -54,8 +54,7 @@ static IrExpr *trips(Lang *l, IrExpr *start, IrExpr *stop, int64_t step,
     int64_t size = step > 0 ? step : -step;
     if (size != 1) {
         IrExpr *n = ir_int(k, DT_I32, size, at);
-        span = ir_op2(k, OP_ADD, span, ir_int(k, DT_I32, size - 1, at), at);
-        span = ir_op2(k, OP_FLOORDIV, span, n, at);
+        span = ir_op2(k, OP_CEILDIV, span, n, at);
     }
     trace_builder_ok(l, span, at);
     int64_t count;
