@@ -17,9 +17,9 @@ typedef enum { AT_SLOT, AT_ROW, AT_LANES } Level;
 
 typedef struct {
     Level level;
-    int reg;                    // slot or vector register
+    int reg; // slot or vector register
     DType dtype;
-    bool temp;                  // a vector register to be released after use
+    bool temp; // a vector register to be released after use
 } Val;
 
 // base + terms + row * (row of the iteration) + col * (column), plus lanes.
@@ -28,7 +28,7 @@ typedef struct {
     int count;
     AffineTerm term[FORM_TERMS];
     int64_t row, col;
-    Val lanes;                  // i64 lanes; reg -1: none
+    Val lanes; // i64 lanes; reg -1: none
 } Form;
 
 typedef struct {
@@ -38,9 +38,9 @@ typedef struct {
 
 typedef struct {
     Range range;
-    bool body;                  // computed inside the current T.Parallel
-    bool mutable;               // an alloc_var
-    uint8_t taint;              // bit d: depends on block index d
+    bool body;     // computed inside the current T.Parallel
+    bool mutable;  // an alloc_var
+    uint8_t taint; // bit d: depends on block index d
 } SlotFact;
 
 typedef struct {
@@ -65,8 +65,11 @@ typedef struct {
 // The innermost loop around the code being lowered.
 typedef struct LoopCtx {
     struct LoopCtx *outer;
-    struct { int *at; int len, room; } breaks, continues;   // jumps to patch
-    int live, iter;             // mask registers of a divergent loop, or -1
+    struct {
+        int *at;
+        int len, room;
+    } breaks, continues; // jumps to patch
+    int live, iter;      // mask registers of a divergent loop, or -1
 } LoopCtx;
 
 // A register that broadcasts a slot through the whole T.Parallel.
@@ -80,25 +83,31 @@ typedef struct {
 typedef struct {
     int space;
     Emit body;
-    int64_t row_extent, col_extent;     // 0: not constant
-    int lanes;                  // a chunk has at most so many
-    Emit *outer;                // before the loop: what does not change in it
-    int mask;                   // register of the active lanes, or -1: all
-    int depth;                  // > 0: inside a condition or an inner loop
-    bool *written;              // by buffer root
-    int *private_reg;           // by buffer: register of a per-lane variable
-    struct { Fill *at; int len, room; } fills;
-    struct { int *at; int len, room; } loads;   // accesses of this statement
+    int64_t row_extent, col_extent; // 0: not constant
+    int lanes;                      // a chunk has at most so many
+    Emit *outer;      // before the loop: what does not change in it
+    int mask;         // register of the active lanes, or -1: all
+    int depth;        // > 0: inside a condition or an inner loop
+    bool *written;    // by buffer root
+    int *private_reg; // by buffer: register of a per-lane variable
+    struct {
+        Fill *at;
+        int len, room;
+    } fills;
+    struct {
+        int *at;
+        int len, room;
+    } loads; // accesses of this statement
 } Par;
 
 typedef struct {
-    int64_t stride[IR_MAX_RANK + 2];    // of the index map's outputs
+    int64_t stride[IR_MAX_RANK + 2]; // of the index map's outputs
 } PhysicalLayout;
 
 typedef struct {
-    int buffer, rank;           // rank 0: no store yet
-    Form part[IR_MAX_RANK];     // what depends on the block
-    Range rest[IR_MAX_RANK];    // of everything else, all stores together
+    int buffer, rank;        // rank 0: no store yet
+    Form part[IR_MAX_RANK];  // what depends on the block
+    Range rest[IR_MAX_RANK]; // of everything else, all stores together
 } StorePlace;
 
 typedef struct {
@@ -110,49 +119,88 @@ typedef struct {
     Emit *out;
     Par *par;
     LoopCtx *loop;
-    Binding *binding;           // by variable id
-    int *var_slot;              // by buffer: slot of an alloc_var, or -1
-    bool *var_private;          // by buffer: some T.Parallel writes it
-    bool *var_in_memory;        // by buffer: an alloc_var that is a tile operand
+    Binding *binding;    // by variable id
+    int *var_slot;       // by buffer: slot of an alloc_var, or -1
+    bool *var_private;   // by buffer: some T.Parallel writes it
+    bool *var_in_memory; // by buffer: an alloc_var that is a tile operand
     Map constants;
     int stmt;
     Span at;
     int depth;
     bool failed;
-    int launch;                 // index, -1 in the host part
-    uint8_t control;            // taint of the conditions around
-    uint8_t grid_taint;         // block indices that vary in this launch
+    int launch;         // index, -1 in the host part
+    uint8_t control;    // taint of the conditions around
+    uint8_t grid_taint; // block indices that vary in this launch
     int free_reg[2][256], free_count[2], next_reg[2];
-    struct { SlotFact *at; int len, room; } fact;
-    struct { Slot *at; int len, room; } slot;
-    struct { DType *at; int len, room; } constant;
-    struct { Access *at; int len, room; } access;
-    struct { Affine *at; int len, room; } affine;
-    struct { Space *at; int len, room; } space;
-    struct { Gemm *at; int len, room; } gemm;
-    struct { Reduction *at; int len, room; } reduction;
-    struct { Im2col *at; int len, room; } im2col;
-    struct { Print *at; int len, room; } print;
-    struct { Site *at; int len, room; } site;
-    struct { CodeLoop *at; int len, room; } loops;
-    struct { Launch *at; int len, room; } launches;
-    bool *read, *write;         // by buffer root, of this launch
-    StorePlace *place;          // likewise: how its stores place the blocks
-    PhysicalLayout *layout;     // by buffer: of annotated global ones
-    int64_t scratch;                    // bytes used by this launch
+    struct {
+        SlotFact *at;
+        int len, room;
+    } fact;
+    struct {
+        Slot *at;
+        int len, room;
+    } slot;
+    struct {
+        DType *at;
+        int len, room;
+    } constant;
+    struct {
+        Access *at;
+        int len, room;
+    } access;
+    struct {
+        Affine *at;
+        int len, room;
+    } affine;
+    struct {
+        Space *at;
+        int len, room;
+    } space;
+    struct {
+        Gemm *at;
+        int len, room;
+    } gemm;
+    struct {
+        Reduction *at;
+        int len, room;
+    } reduction;
+    struct {
+        Im2col *at;
+        int len, room;
+    } im2col;
+    struct {
+        Print *at;
+        int len, room;
+    } print;
+    struct {
+        Site *at;
+        int len, room;
+    } site;
+    struct {
+        CodeLoop *at;
+        int len, room;
+    } loops;
+    struct {
+        Launch *at;
+        int len, room;
+    } launches;
+    bool *read, *write;     // by buffer root, of this launch
+    StorePlace *place;      // likewise: how its stores place the blocks
+    PhysicalLayout *layout; // by buffer: of annotated global ones
+    int64_t scratch;        // bytes used by this launch
 } Lower;
 
-// ---- lower.c ------------------------------------------------------------------
+// ---- lower.c -------------------------------------------------------------
 // Reports "not supported" (exit 4) at the current place and marks failure.
 void unsupported(Lower *l, const char *format, ...) PRINTF_LIKE(2, 3);
 void bad_program(Lower *l, const char *id, const char *format, ...)
     PRINTF_LIKE(3, 4);
-DType map_dtype(const Lower *l, DType t);       // F64 mode
-DType lane_dtype(LaneType t);                   // f32 for LANE_F32
-bool is_signed_index(DType t);                  // int32 or int64
+DType map_dtype(const Lower *l, DType t); // F64 mode
+DType lane_dtype(LaneType t);             // f32 for LANE_F32
+bool is_signed_index(DType t);            // int32 or int64
 
-int emit(Lower *l, Instr i);                    // index in the current list
-void patch(Lower *l, int jump);                 // let it go to the list's end
+int emit(Lower *l, Instr i);    // index in the current list
+void patch(Lower *l, int jump); // let it go to the list's end
 int new_slot(Lower *l, bool body);
 int constant_slot(Lower *l, DType t, Slot value);
 int int_slot(Lower *l, DType t, int64_t v);
@@ -163,22 +211,22 @@ void release_reg(Lower *l, int reg);
 void release(Lower *l, Val v);
 int root_of(const Lower *l, int buffer);
 
-// ---- lower_form.c - affine integer expressions ----------------------------------
+// ---- lower_form.c - affine integer expressions ---------------------------
 // What e is, to be used as an index: computed in int64, without wrapping.
 bool form_of(Lower *l, const IrExpr *e, Form *out);
-bool form_is_pure(const Lower *l, const IrExpr *e);   // needs no instruction
+bool form_is_pure(const Lower *l, const IrExpr *e); // needs no instruction
 Form form_const(int64_t v);
 Form form_slot(int slot);
 bool form_add(Lower *l, Form *a, const Form *b, int64_t factor);
-Range form_range(Lower *l, const Form *f);      // lanes make it unknown
+Range form_range(Lower *l, const Form *f); // lanes make it unknown
 Val form_value(Lower *l, const Form *f, DType t);
-int form_base_slot(Lower *l, const Form *f);    // without row, col, lanes
+int form_base_slot(Lower *l, const Form *f); // without row, col, lanes
 uint8_t form_taint(const Lower *l, const Form *f);
 Range range_of(int64_t low, int64_t high);
 Range range_sum(Range a, Range b);
 Range range_scaled(Range a, int64_t factor);
 
-// ---- lower_expr.c - values --------------------------------------------------------
+// ---- lower_expr.c - values -----------------------------------------------
 Val value_of(Lower *l, const IrExpr *e);
 Val cast_value(Lower *l, Val v, DType to, bool sat);
 Val apply(Lower *l, LaneOp op, DType operand, DType result, Val *v, int n);
@@ -190,16 +238,16 @@ uint8_t taint_of(const Lower *l, const Val *v, int n);
 Range limits_of(DType t);
 bool is_division(Op op);
 
-// ---- lower_choose.c ---------------------------------------------------------------------
+// ---- lower_choose.c ------------------------------------------------------
 bool may_fault(const IrExpr *e);
 // t where cond holds, else f; a NULL side is the truth value true or false.
 Val choose(Lower *l, const IrExpr *cond, const IrExpr *t, const IrExpr *f,
            DType dtype);
-LaneOp lane_of_op(Op op);                       // LANE_OP_COUNT: none
+LaneOp lane_of_op(Op op); // LANE_OP_COUNT: none
 int invert_mask(Lower *l, int mask);
-int and_masks(Lower *l, int a, int b);          // a may be -1
+int and_masks(Lower *l, int a, int b); // a may be -1
 
-// ---- lower_access.c ----------------------------------------------------------------
+// ---- lower_access.c ------------------------------------------------------
 // The forms of an element's indices; a constant one must be in range.
 bool index_forms(Lower *l, const IrBuffer *b, IrExpr *const *index, int n,
                  Form *out);
@@ -210,34 +258,34 @@ Val load_of(Lower *l, const IrBuffer *b, const Form *index, unsigned quiet);
 void store_to(Lower *l, const IrBuffer *b, const Form *index, Val v,
               unsigned quiet);
 // old: NULL when the old value is not wanted.
-void atomic_on(Lower *l, const IrBuffer *b, const Form *index, LaneOp op,
-               Val v, unsigned quiet, Val *old);
+void atomic_on(Lower *l, const IrBuffer *b, const Form *index, LaneOp op, Val v,
+               unsigned quiet, Val *old);
 bool is_global(const IrBuffer *b);
-bool is_slot_var(const Lower *l, const IrBuffer *b);    // lives in a slot
-bool buffer_usable(Lower *l, const IrBuffer *b);         // allocated by now
+bool is_slot_var(const Lower *l, const IrBuffer *b); // lives in a slot
+bool buffer_usable(Lower *l, const IrBuffer *b);     // allocated by now
 
-// ---- lower_layout.c --------------------------------------------------------------------
+// ---- lower_layout.c ------------------------------------------------------
 bool has_layout(const IrBuffer *b);
 void set_layouts(Lower *l);
 // The element offset that the layout gives the element at `index`.
 bool layout_place(Lower *l, const IrBuffer *b, const Form *index, Form *out);
 
-// ---- lower_race.c --------------------------------------------------------------------
+// ---- lower_race.c --------------------------------------------------------
 void note_read(Lower *l, const IrBuffer *b);
 void note_write(Lower *l, const IrBuffer *b, const Form *index);
 void note_atomic(Lower *l, const IrBuffer *b);
 
-// ---- lower_stmt.c -------------------------------------------------------------------
+// ---- lower_stmt.c --------------------------------------------------------
 void lower_stmt(Lower *l, const IrStmt *s);
-int frozen_slot(Lower *l, int slot);            // a copy if it can change
-uint8_t enter_control(Lower *l, Val cond);      // returns the taint to restore
+int frozen_slot(Lower *l, int slot);       // a copy if it can change
+uint8_t enter_control(Lower *l, Val cond); // returns the taint to restore
 
-// ---- lower_loop.c --------------------------------------------------------------------
+// ---- lower_loop.c --------------------------------------------------------
 void lower_for(Lower *l, const IrStmt *s);
 void lower_while(Lower *l, const IrStmt *s);
 void lower_jump(Lower *l, bool is_continue);
 
-// ---- lower_parallel.c ------------------------------------------------------------------
+// ---- lower_parallel.c ----------------------------------------------------
 void lower_parallel(Lower *l, const IrStmt *s);
 // A T.Parallel over `rank` extents; coord[d] becomes the d-th coordinate.
 bool par_open(Lower *l, Par *p, const Form *extent, int rank, Form *coord);
@@ -245,7 +293,7 @@ void par_close(Lower *l, Par *p);
 // Finds the variables and local arrays that T.Parallel bodies write.
 void find_private(Lower *l);
 
-// ---- lower_tile.c, lower_tile_copy.c -----------------------------------------------------
+// ---- lower_tile.c, lower_tile_copy.c -------------------------------------
 void lower_tile(Lower *l, const IrStmt *s);
 void lower_copy(Lower *l, const IrStmt *s);
 void lower_fill(Lower *l, const IrStmt *s);

@@ -50,7 +50,7 @@ typedef struct {
     int32_t d, a, b, c;
 } Instr;
 
-// ---- operands of instructions ------------------------------------------------
+// ---- operands of instructions --------------------------------------------
 
 typedef struct {
     int slot;
@@ -179,7 +179,7 @@ typedef struct {
     Text message;
 } Site;
 
-// ---- kernels -------------------------------------------------------------------
+// ---- kernels -------------------------------------------------------------
 
 typedef struct {
     Instr *code;

@@ -5,7 +5,7 @@
 
 enum { MOST_SCRATCH = 1 << 30, MOST_REGISTERS = 500 };
 
-// ---- errors -----------------------------------------------------------------------
+// ---- errors --------------------------------------------------------------
 
 static void report(Lower *l, ExitCode exit, const char *id, const char *format,
                    va_list args)
@@ -36,7 +36,7 @@ void bad_program(Lower *l, const char *id, const char *format, ...)
     va_end(args);
 }
 
-// ---- dtypes -----------------------------------------------------------------------
+// ---- dtypes --------------------------------------------------------------
 
 DType map_dtype(const Lower *l, DType t)
 {
@@ -62,7 +62,7 @@ bool is_signed_index(DType t)
     return t == DT_I32 || t == DT_I64;
 }
 
-// ---- instructions, slots, registers ---------------------------------------------------
+// ---- instructions, slots, registers --------------------------------------
 
 int emit(Lower *l, Instr i)
 {
@@ -140,8 +140,8 @@ int int_slot(Lower *l, DType t, int64_t v)
         return float_slot(l, t, (double)v);
     v = wrap_int(t, v);
     slot = constant_slot(l, t, (Slot){.i = v});
-    l->fact.at[slot].range = t == DT_U64 && v < 0 ? (Range){.known = false}
-                                                  : range_of(v, v);
+    l->fact.at[slot].range =
+        t == DT_U64 && v < 0 ? (Range){.known = false} : range_of(v, v);
     return slot;
 }
 
@@ -158,7 +158,10 @@ int float_slot(Lower *l, DType t, double v)
 
 int new_site(Lower *l, SiteKind kind, int buffer, bool store, Text message)
 {
-    Site s = {.kind = kind, .at = l->at, .buffer = buffer, .store = store,
+    Site s = {.kind = kind,
+              .at = l->at,
+              .buffer = buffer,
+              .store = store,
               .message = message};
 
     vec_push(l->arena, &l->site, s);
@@ -196,7 +199,7 @@ int root_of(const Lower *l, int buffer)
     return l->code->buffer[buffer].root;
 }
 
-// ---- buffers ---------------------------------------------------------------------------
+// ---- buffers -------------------------------------------------------------
 
 static bool root_index(Lower *l, const IrBuffer *b, int *root)
 {
@@ -366,7 +369,7 @@ static void set_safe_values(Lower *l)
     }
 }
 
-// ---- parameters -----------------------------------------------------------------------
+// ---- parameters ----------------------------------------------------------
 
 static void bind_slot(Lower *l, const IrVar *v)
 {
@@ -427,8 +430,10 @@ static void init_params(Lower *l)
         const IrParam *p = &l->k->params[i];
         CodeParam *out = &c->param[i];
 
-        *out = (CodeParam){.name = p->name, .is_scalar = p->is_scalar,
-                           .slot = -1, .buffer = -1};
+        *out = (CodeParam){.name = p->name,
+                           .is_scalar = p->is_scalar,
+                           .slot = -1,
+                           .buffer = -1};
         if (!p->is_scalar) {
             out->buffer = p->buffer->id;
             out->dtype = map_dtype(l, p->buffer->dtype);
@@ -440,7 +445,7 @@ static void init_params(Lower *l)
     }
 }
 
-// ---- launches -------------------------------------------------------------------------
+// ---- launches ------------------------------------------------------------
 
 static InstrList finish_list(Lower *l, const Emit *e)
 {
@@ -543,7 +548,7 @@ static void lower_host(Lower *l, const IrStmt *s)
     }
 }
 
-// ---- the whole --------------------------------------------------------------------------
+// ---- the whole -----------------------------------------------------------
 
 static void publish(Lower *l)
 {
@@ -577,17 +582,23 @@ static void init_lower(Lower *l)
     l->var_in_memory = new_array(l->arena, bool, buffers);
     for (size_t i = 0; i < buffers; i++)
         l->var_slot[i] = -1;
-    new_slot(l, false);         // slot 0: never an operand
+    new_slot(l, false); // slot 0: never an operand
 }
 
 Code *code_lower(Arena *a, Diag *d, const IrKernel *k, CodeMode mode)
 {
     Emit shapes = {0}, host = {0};
-    Lower *l = new(a, Lower);
-    Code *c = new(a, Code);
+    Lower *l = new (a, Lower);
+    Code *c = new (a, Code);
 
-    *l = (Lower){.arena = a, .diag = d, .k = k, .mode = mode, .code = c,
-                 .launch = -1, .at = k->at, .stmt = -1};
+    *l = (Lower){.arena = a,
+                 .diag = d,
+                 .k = k,
+                 .mode = mode,
+                 .code = c,
+                 .launch = -1,
+                 .at = k->at,
+                 .stmt = -1};
     c->name = k->name;
     c->at = k->at;
     init_lower(l);

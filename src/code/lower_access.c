@@ -8,7 +8,7 @@
 enum { STEP_LIMIT = 1 << 30 };
 
 typedef struct {
-    int access;                 // -1: failed
+    int access; // -1: failed
     Level level;
     Val lanes[IR_MAX_RANK + 1]; // to be released after use
     int lane_count;
@@ -30,19 +30,22 @@ bool buffer_usable(Lower *l, const IrBuffer *b)
 
     if (root->place != BUFFER_PARAM && root->place != BUFFER_WORKSPACE &&
         root->offset < 0)
-        bad_program(l, "code-unallocated", "'%.*s' is used before it is "
-                    "allocated", TEXT_ARG(b->name));
+        bad_program(l, "code-unallocated",
+                    "'%.*s' is used before it is "
+                    "allocated",
+                    TEXT_ARG(b->name));
     return !l->failed;
 }
 
 static void refuse_private(Lower *l, const IrBuffer *b)
 {
-    unsupported(l, "'%.*s' has a value per iteration of a T.Parallel; using "
-                   "it elsewhere too is not supported yet",
+    unsupported(l,
+                "'%.*s' has a value per iteration of a T.Parallel; using "
+                "it elsewhere too is not supported yet",
                 TEXT_ARG(b->name));
 }
 
-// ---- indices ----------------------------------------------------------------------
+// ---- indices -------------------------------------------------------------
 
 static bool is_number(const Form *f)
 {
@@ -187,8 +190,8 @@ static bool same_access(const Access *a, const Access *b)
         (a->buffer != b->buffer && a->kind != ACCESS_FLAT))
         return false;
     for (int d = 0; d < a->rank; d++)
-        if (a->dim[d].slot != b->dim[d].slot || a->dim[d].row != b->dim[d].row ||
-            a->dim[d].col != b->dim[d].col)
+        if (a->dim[d].slot != b->dim[d].slot ||
+            a->dim[d].row != b->dim[d].row || a->dim[d].col != b->dim[d].col)
             return false;
     return true;
 }
@@ -226,7 +229,7 @@ static Spot spot_of(Lower *l, const IrBuffer *b, const Form *given, bool store,
     a.quiet = is_global(b) ? all : quiet & all;
     a.kind = a.permuted || has_lanes(index, b->rank)  ? ACCESS_LANES
              : !is_global(b) && in_range(l, b, index) ? ACCESS_FLAT
-                                                        : ACCESS_DIMS;
+                                                      : ACCESS_DIMS;
     if (a.kind == ACCESS_FLAT) {
         Form flat;
 
@@ -254,7 +257,7 @@ static void spot_release(Lower *l, Spot *s)
         release(l, s->lanes[i]);
 }
 
-// ---- variables ------------------------------------------------------------------------
+// ---- variables -----------------------------------------------------------
 
 static int private_reg(Lower *l, const IrBuffer *b)
 {
@@ -273,8 +276,10 @@ static Val load_var(Lower *l, const IrBuffer *b)
     if (l->var_private[b->id])
         refuse_private(l, b);
     else if (l->var_slot[b->id] < 0)
-        bad_program(l, "code-unallocated", "'%.*s' is used before it is "
-                    "allocated", TEXT_ARG(b->name));
+        bad_program(l, "code-unallocated",
+                    "'%.*s' is used before it is "
+                    "allocated",
+                    TEXT_ARG(b->name));
     else
         return slot_value(l->var_slot[b->id], t);
     return slot_value(int_slot(l, DT_I32, 0), t);
@@ -286,11 +291,17 @@ static void store_private(Lower *l, int reg, Val v)
     Val lanes = promote(l, v, AT_LANES);
 
     if (l->par->mask >= 0)
-        emit(l, (Instr){.op = INSTR_VOP, .lane = LANE_OP_SELECT,
-                        .type = (uint8_t)type, .d = reg, .a = l->par->mask,
-                        .b = lanes.reg, .c = reg});
+        emit(l, (Instr){.op = INSTR_VOP,
+                        .lane = LANE_OP_SELECT,
+                        .type = (uint8_t)type,
+                        .d = reg,
+                        .a = l->par->mask,
+                        .b = lanes.reg,
+                        .c = reg});
     else
-        emit(l, (Instr){.op = INSTR_VMOV, .type = (uint8_t)type, .d = reg,
+        emit(l, (Instr){.op = INSTR_VMOV,
+                        .type = (uint8_t)type,
+                        .d = reg,
                         .a = lanes.reg});
     release(l, lanes);
 }
@@ -304,8 +315,10 @@ static void store_var(Lower *l, const IrBuffer *b, Val v)
         return;
     }
     if (slot < 0)
-        bad_program(l, "code-unallocated", "'%.*s' is used before it is "
-                    "allocated", TEXT_ARG(b->name));
+        bad_program(l, "code-unallocated",
+                    "'%.*s' is used before it is "
+                    "allocated",
+                    TEXT_ARG(b->name));
     else if (v.level != AT_SLOT)
         refuse_private(l, b);
     if (l->failed)
@@ -314,7 +327,7 @@ static void store_var(Lower *l, const IrBuffer *b, Val v)
     l->fact.at[slot].taint |= l->fact.at[v.reg].taint | l->control;
 }
 
-// ---- loads ---------------------------------------------------------------------------
+// ---- loads ---------------------------------------------------------------
 
 static bool load_is_invariant(Lower *l, const IrBuffer *b, const Form *index)
 {
@@ -340,8 +353,9 @@ static Val load_scalar(Lower *l, const IrBuffer *b, const Form *index,
 
     if (s.access < 0)
         return v;
-    v.reg = scalar_instr(l, (Instr){.op = INSTR_LOAD, .dtype = (uint8_t)t,
-                                    .a = s.access}, invariant);
+    v.reg = scalar_instr(
+        l, (Instr){.op = INSTR_LOAD, .dtype = (uint8_t)t, .a = s.access},
+        invariant);
     l->fact.at[v.reg].taint = is_global(b) ? index_taint(l, index, b->rank) : 7;
     return v;
 }
@@ -373,14 +387,15 @@ Val load_of(Lower *l, const IrBuffer *b, const Form *index, unsigned quiet)
     v.reg = new_reg(l, true);
     emit(l, (Instr){.op = INSTR_VLOAD,
                     .flags = v.level == AT_ROW ? INSTR_ROW : 0,
-                    .d = v.reg, .a = s.access,
+                    .d = v.reg,
+                    .a = s.access,
                     .b = v.level == AT_LANES ? l->par->mask : -1});
     vec_push(l->arena, &l->par->loads, s.access);
     spot_release(l, &s);
     return v;
 }
 
-// ---- stores ---------------------------------------------------------------------------
+// ---- stores --------------------------------------------------------------
 
 static bool writes_register(const Instr *i, int reg)
 {
@@ -416,8 +431,8 @@ static bool can_aim(Lower *l, const Access *a, Val v, int last)
 {
     const CodeBuffer *c = &l->code->buffer[a->buffer];
 
-    return l->par->mask < 0 && v.temp && last >= 0 &&
-           a->kind != ACCESS_LANES && c->place != BUFFER_PRIVATE &&
+    return l->par->mask < 0 && v.temp && last >= 0 && a->kind != ACCESS_LANES &&
+           c->place != BUFFER_PRIVATE &&
            (c->lanes || lane_dtype(lane_type_of(c->dtype)) == c->dtype) &&
            writes_register(&l->out->at[last].i, v.reg) && reads_are_same(l, a);
 }
@@ -446,8 +461,10 @@ static Val aim(Lower *l, int access, Val v, int last)
         l->out->at[i] = l->out->at[i + 1];
     l->out->len--;
     view.reg = view_besides(l, &item.i);
-    emit(l, (Instr){.op = INSTR_VAIM, .flags = item.i.flags & INSTR_ROW,
-                    .d = view.reg, .a = access});
+    emit(l, (Instr){.op = INSTR_VAIM,
+                    .flags = item.i.flags & INSTR_ROW,
+                    .d = view.reg,
+                    .a = access});
     item.i.d = view.reg;
     if (item.i.op == INSTR_VLOAD)
         item.i.flags |= INSTR_COPY;
@@ -472,8 +489,10 @@ static void store_vector(Lower *l, const IrBuffer *b, const Form *index, Val v,
     else if (can_aim(l, &l->access.at[s.access], v, last))
         v = aim(l, s.access, v, last);
     emit(l, (Instr){.op = INSTR_VSTORE,
-                    .flags = s.level == AT_ROW ? INSTR_ROW : 0, .a = s.access,
-                    .b = v.reg, .c = l->par->mask});
+                    .flags = s.level == AT_ROW ? INSTR_ROW : 0,
+                    .a = s.access,
+                    .b = v.reg,
+                    .c = l->par->mask});
     release(l, v);
     spot_release(l, &s);
 }
@@ -492,8 +511,8 @@ void store_to(Lower *l, const IrBuffer *b, const Form *index, Val v,
     level = index_level(index, b->rank);
     if (v.level > level)
         level = v.level;
-    if (l->par && (l->par->mask >= 0 ||
-                   l->code->buffer[b->id].place == BUFFER_PRIVATE))
+    if (l->par &&
+        (l->par->mask >= 0 || l->code->buffer[b->id].place == BUFFER_PRIVATE))
         level = AT_LANES;
     if (level != AT_SLOT) {
         store_vector(l, b, index, v, quiet, level);
@@ -504,7 +523,7 @@ void store_to(Lower *l, const IrBuffer *b, const Form *index, Val v,
         emit(l, (Instr){.op = INSTR_STORE, .a = s.access, .b = v.reg});
 }
 
-// ---- atomics -----------------------------------------------------------------------------
+// ---- atomics -------------------------------------------------------------
 
 // Outside of a T.Parallel one thread of the block does it.
 static void atomic_scalar(Lower *l, const IrBuffer *b, const Form *index,
@@ -518,8 +537,8 @@ static void atomic_scalar(Lower *l, const IrBuffer *b, const Form *index,
     store_to(l, b, index, apply(l, op, t, t, args, 2), quiet);
 }
 
-void atomic_on(Lower *l, const IrBuffer *b, const Form *index, LaneOp op,
-               Val v, unsigned quiet, Val *old)
+void atomic_on(Lower *l, const IrBuffer *b, const Form *index, LaneOp op, Val v,
+               unsigned quiet, Val *old)
 {
     DType t = map_dtype(l, b->dtype);
     Val lanes, prev = {AT_LANES, -1, t, true};
@@ -538,9 +557,13 @@ void atomic_on(Lower *l, const IrBuffer *b, const Form *index, LaneOp op,
         prev.reg = new_reg(l, false);
         *old = prev;
     }
-    emit(l, (Instr){.op = INSTR_VATOMIC, .lane = (uint8_t)op,
-                    .type = (uint8_t)lane_type_of(t), .d = prev.reg,
-                    .a = s.access, .b = lanes.reg, .c = l->par->mask});
+    emit(l, (Instr){.op = INSTR_VATOMIC,
+                    .lane = (uint8_t)op,
+                    .type = (uint8_t)lane_type_of(t),
+                    .d = prev.reg,
+                    .a = s.access,
+                    .b = lanes.reg,
+                    .c = l->par->mask});
     release(l, lanes);
     spot_release(l, &s);
 }

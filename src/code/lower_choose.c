@@ -39,8 +39,13 @@ int and_masks(Lower *l, int a, int b)
     if (a < 0)
         return b;
     r = new_reg(l, false);
-    emit(l, (Instr){.op = INSTR_VOP, .lane = LANE_OP_AND, .type = LANE_I32,
-                    .d = r, .a = a, .b = b, .c = -1});
+    emit(l, (Instr){.op = INSTR_VOP,
+                    .lane = LANE_OP_AND,
+                    .type = LANE_I32,
+                    .d = r,
+                    .a = a,
+                    .b = b,
+                    .c = -1});
     return r;
 }
 
@@ -48,8 +53,13 @@ int invert_mask(Lower *l, int mask)
 {
     int r = new_reg(l, false);
 
-    emit(l, (Instr){.op = INSTR_VOP, .lane = LANE_OP_NOT, .type = LANE_I32,
-                    .d = r, .a = mask, .b = -1, .c = -1});
+    emit(l, (Instr){.op = INSTR_VOP,
+                    .lane = LANE_OP_NOT,
+                    .type = LANE_I32,
+                    .d = r,
+                    .a = mask,
+                    .b = -1,
+                    .c = -1});
     return r;
 }
 
@@ -111,8 +121,8 @@ static Val choose_by_jump(Lower *l, Val c, const IrExpr *t, const IrExpr *f,
     return slot_value(slot, dtype);
 }
 
-Val choose(Lower *l, const IrExpr *cond, const IrExpr *t,
-                  const IrExpr *f, DType dtype)
+Val choose(Lower *l, const IrExpr *cond, const IrExpr *t, const IrExpr *f,
+           DType dtype)
 {
     bool lazy = (t && may_fault(t)) || (f && may_fault(f));
     Val args[3] = {cast_value(l, value_of(l, cond), DT_BOOL, true)};
@@ -127,4 +137,3 @@ Val choose(Lower *l, const IrExpr *cond, const IrExpr *t,
     args[2] = arm_value(l, f, false, dtype);
     return apply(l, LANE_OP_SELECT, dtype, dtype, args, 3);
 }
-

@@ -8,7 +8,7 @@
 
 static const uint8_t lane_of[OP_COUNT] = {
 #define LANE_OP_NONE LANE_OP_COUNT
-#define OP(id, surface, class, status, lane, signature, doc)                  \
+#define OP(id, surface, class, status, lane, signature, doc)                   \
     [OP_##id] = LANE_OP_##lane,
 #include "op/ops.def"
 };
@@ -53,7 +53,7 @@ uint8_t taint_of(const Lower *l, const Val *v, int n)
     return taint;
 }
 
-// ---- levels ---------------------------------------------------------------------
+// ---- levels --------------------------------------------------------------
 
 static int cached_fill(Lower *l, int slot, LaneType type)
 {
@@ -67,8 +67,11 @@ static int cached_fill(Lower *l, int slot, LaneType type)
     // A number not used before: it has to last through the whole loop.
     reg = 2 * l->next_reg[0]++;
     l->out = l->par->outer;
-    emit(l, (Instr){.op = INSTR_VFILL, .type = (uint8_t)type, .d = reg,
-                    .a = slot, .b = l->par->lanes});
+    emit(l, (Instr){.op = INSTR_VFILL,
+                    .type = (uint8_t)type,
+                    .d = reg,
+                    .a = slot,
+                    .b = l->par->lanes});
     l->out = out;
     vec_push(l->arena, &l->par->fills, ((Fill){slot, type, reg}));
     return reg;
@@ -85,8 +88,11 @@ static Val fill_lanes(Lower *l, Val v, Level level)
         return r;
     }
     r.reg = new_reg(l, false);
-    emit(l, (Instr){.op = INSTR_VFILL, .type = (uint8_t)type, .d = r.reg,
-                    .a = v.reg, .flags = level == AT_ROW ? INSTR_ROW : 0});
+    emit(l, (Instr){.op = INSTR_VFILL,
+                    .type = (uint8_t)type,
+                    .d = r.reg,
+                    .a = v.reg,
+                    .flags = level == AT_ROW ? INSTR_ROW : 0});
     return r;
 }
 
@@ -100,7 +106,8 @@ Val promote(Lower *l, Val v, Level level)
         return fill_lanes(l, v, level);
     r.reg = new_reg(l, false);
     emit(l, (Instr){.op = INSTR_VEXPAND,
-                    .type = (uint8_t)lane_type_of(v.dtype), .d = r.reg,
+                    .type = (uint8_t)lane_type_of(v.dtype),
+                    .d = r.reg,
                     .a = v.reg});
     release(l, v);
     return r;
@@ -116,7 +123,7 @@ static Level highest(const Val *v, int n)
     return level;
 }
 
-// ---- rounding and ranges --------------------------------------------------------
+// ---- rounding and ranges -------------------------------------------------
 
 // Whether the result of op can be something dtype t does not hold.
 static bool needs_round(LaneOp op, DType t)
@@ -190,9 +197,9 @@ static Range exact_range(LaneOp op, Range a, Range b)
         return range_of(a.low > b.low ? a.low : b.low,
                         a.high > b.high ? a.high : b.high);
     case LANE_OP_FLOORDIV:
-        return by_const ? range_of(floor_div(a.low, b.low),
-                                   floor_div(a.high, b.low))
-                        : (Range){.known = false};
+        return by_const
+                   ? range_of(floor_div(a.low, b.low), floor_div(a.high, b.low))
+                   : (Range){.known = false};
     case LANE_OP_FLOORMOD:
         return by_const ? range_of(0, b.low - 1) : (Range){.known = false};
     default:
@@ -213,13 +220,15 @@ static Range result_range(const Lower *l, LaneOp op, DType t, const Val *v,
     return fits;
 }
 
-// ---- operations --------------------------------------------------------------------
+// ---- operations ----------------------------------------------------------
 
 static Val round_value(Lower *l, Val v)
 {
     Instr i = {.op = v.level == AT_SLOT ? INSTR_ROUND : INSTR_VROUND,
                .flags = v.level == AT_ROW ? INSTR_ROW : 0,
-               .dtype = (uint8_t)v.dtype, .d = v.reg, .a = v.reg};
+               .dtype = (uint8_t)v.dtype,
+               .d = v.reg,
+               .a = v.reg};
     Val r = v;
 
     if (v.level != AT_SLOT) {
@@ -251,7 +260,7 @@ static Val apply_vector(Lower *l, Instr i, DType result, Val *v, int n,
     for (int j = 0; j < n; j++)
         if (lane_bytes(lane_type_of(v[j].dtype)) != size)
             same_size = false;
-    if (!same_size)             // d must not overlap a source in part
+    if (!same_size) // d must not overlap a source in part
         r.reg = new_reg(l, false);
     for (int j = 0; j < n; j++)
         release(l, v[j]);
@@ -268,15 +277,19 @@ Val apply(Lower *l, LaneOp op, DType operand, DType result, Val *v, int n)
 {
     LaneType type = lane_type_of(operand);
     Level level = highest(v, n);
-    Instr i = {.op = INSTR_OP, .lane = (uint8_t)op, .type = (uint8_t)type,
-               .a = -1, .b = -1, .c = -1};
+    Instr i = {.op = INSTR_OP,
+               .lane = (uint8_t)op,
+               .type = (uint8_t)type,
+               .a = -1,
+               .b = -1,
+               .c = -1};
     Val r;
 
     if (op == LANE_OP_COUNT || !lane_op_has(op, type)) {
-        unsupported(l, "%s on %s values is not supported",
-                    op == LANE_OP_COUNT ? "this operation"
-                                        : lane_op_info(op)->name,
-                    dtype_info(operand)->name);
+        unsupported(
+            l, "%s on %s values is not supported",
+            op == LANE_OP_COUNT ? "this operation" : lane_op_info(op)->name,
+            dtype_info(operand)->name);
         return slot_value(int_slot(l, DT_I32, 0), result);
     }
     for (int j = 0; j < n; j++)
@@ -291,7 +304,7 @@ Val apply(Lower *l, LaneOp op, DType operand, DType result, Val *v, int n)
     return needs_round(op, result) ? round_value(l, r) : r;
 }
 
-// ---- conversions ---------------------------------------------------------------------
+// ---- conversions ---------------------------------------------------------
 
 static bool holds_all_of(DType to, DType from)
 {
@@ -309,17 +322,20 @@ static bool holds_all_of(DType to, DType from)
 
 Val cast_value(Lower *l, Val v, DType to, bool sat)
 {
-    Instr i = {.op = INSTR_CAST, .dtype = (uint8_t)to, .from = (uint8_t)v.dtype,
-               .flags = sat ? 0 : INSTR_NO_SAT, .a = v.reg};
+    Instr i = {.op = INSTR_CAST,
+               .dtype = (uint8_t)to,
+               .from = (uint8_t)v.dtype,
+               .flags = sat ? 0 : INSTR_NO_SAT,
+               .a = v.reg};
     bool same_lane = lane_type_of(to) == lane_type_of(v.dtype);
     Val r = v;
 
     if (l->failed)
         return v;
     r.dtype = to;
-    if (v.dtype == to || (holds_all_of(to, v.dtype) &&
-                          (same_lane || v.level == AT_SLOT) &&
-                          dtype_is_float(to) == dtype_is_float(v.dtype)))
+    if (v.dtype == to ||
+        (holds_all_of(to, v.dtype) && (same_lane || v.level == AT_SLOT) &&
+         dtype_is_float(to) == dtype_is_float(v.dtype)))
         return r;
     if (v.level == AT_SLOT) {
         r.reg = scalar_instr(l, i, is_invariant(l, &v, 1));
@@ -340,7 +356,9 @@ static Val reinterpret_value(Lower *l, const IrExpr *e)
 {
     Val v = value_of(l, e->args[0]);
     DType to = map_dtype(l, e->dtype);
-    Instr i = {.op = INSTR_BITS, .dtype = (uint8_t)to, .from = (uint8_t)v.dtype,
+    Instr i = {.op = INSTR_BITS,
+               .dtype = (uint8_t)to,
+               .from = (uint8_t)v.dtype,
                .a = v.reg};
     Val r = {v.level, 0, to, v.level != AT_SLOT};
 
@@ -367,7 +385,7 @@ static Val reinterpret_value(Lower *l, const IrExpr *e)
     return r;
 }
 
-// ---- operators ------------------------------------------------------------------------
+// ---- operators -----------------------------------------------------------
 
 bool is_division(Op op)
 {
@@ -379,22 +397,22 @@ static void check_lanes(Lower *l, Val v, int site)
 {
     Val c, args[2];
 
-    v.temp = false;             // the division still needs it
+    v.temp = false; // the division still needs it
     v = c = promote(l, v, AT_LANES);
     if (lane_type_of(v.dtype) != LANE_I32) {
         args[0] = v;
         args[1] = slot_value(int_slot(l, v.dtype, 0), v.dtype);
         c = apply(l, LANE_OP_NE, v.dtype, DT_BOOL, args, 2);
     }
-    emit(l, (Instr){.op = INSTR_VCHECK, .a = c.reg, .b = site,
-                    .c = l->par->mask});
+    emit(l,
+         (Instr){.op = INSTR_VCHECK, .a = c.reg, .b = site, .c = l->par->mask});
     release(l, c);
 }
 
 static void check_divisor(Lower *l, Val v)
 {
-    Range r = v.level == AT_SLOT ? l->fact.at[v.reg].range
-                                 : (Range){.known = false};
+    Range r =
+        v.level == AT_SLOT ? l->fact.at[v.reg].range : (Range){.known = false};
     int site;
 
     if (r.known && (r.low > 0 || r.high < 0))
@@ -460,7 +478,7 @@ static Val compare(Lower *l, const IrExpr *e)
 
     if (l->failed)
         return a;
-    if (b.dtype != t)           // only small integers and bool get here
+    if (b.dtype != t) // only small integers and bool get here
         t = dtype_info(t)->bits >= dtype_info(b.dtype)->bits ? t : b.dtype;
     args[swap] = cast_value(l, a, t, true);
     args[!swap] = cast_value(l, b, t, true);
@@ -544,7 +562,7 @@ static Val operator_value(Lower *l, const IrExpr *e)
     return operate(l, e);
 }
 
-// ---- leaves -----------------------------------------------------------------------------
+// ---- leaves --------------------------------------------------------------
 
 static Val variable_value(Lower *l, const IrVar *v)
 {
@@ -552,8 +570,10 @@ static Val variable_value(Lower *l, const IrVar *v)
     Val r = b->val;
 
     if (v->kind == VAR_THREAD) {
-        unsupported(l, "code that names thread indices ('%.*s') does not run "
-                       "yet", TEXT_ARG(v->name));
+        unsupported(l,
+                    "code that names thread indices ('%.*s') does not run "
+                    "yet",
+                    TEXT_ARG(v->name));
         return slot_value(int_slot(l, DT_I32, 0), v->dtype);
     }
     if (b->kind == BIND_FORM)

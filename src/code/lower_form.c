@@ -190,7 +190,8 @@ static bool is_pure_at(const Lower *l, const IrExpr *e, int depth)
         return is_pure_at(l, e->args[0], depth + 1);
     if (e->op == OP_MUL)
         return is_scaling(e, &factor, &rest) && is_pure_at(l, rest, depth + 1);
-    return is_pure_at(l, e->args[0], depth + 1) && is_pure_at(l, e->args[1], depth + 1);
+    return is_pure_at(l, e->args[0], depth + 1) &&
+           is_pure_at(l, e->args[1], depth + 1);
 }
 
 bool form_is_pure(const Lower *l, const IrExpr *e)
@@ -290,11 +291,11 @@ Range form_range(Lower *l, const Form *f)
         r = range_sum(r, range_scaled(l->fact.at[f->term[i].slot].range,
                                       f->term[i].factor));
     if (f->row)
-        r = range_sum(r, range_scaled(coordinate_range(l->par->row_extent),
-                                      f->row));
+        r = range_sum(
+            r, range_scaled(coordinate_range(l->par->row_extent), f->row));
     if (f->col)
-        r = range_sum(r, range_scaled(coordinate_range(l->par->col_extent),
-                                      f->col));
+        r = range_sum(
+            r, range_scaled(coordinate_range(l->par->col_extent), f->col));
     return r;
 }
 
@@ -309,8 +310,8 @@ uint8_t form_taint(const Lower *l, const Form *f)
 
 static int add_affine(Lower *l, const Form *f)
 {
-    Affine a = {.base = f->base, .count = f->count, .row = f->row,
-                .col = f->col};
+    Affine a = {
+        .base = f->base, .count = f->count, .row = f->row, .col = f->col};
 
     a.term = new_array(l->arena, AffineTerm, (size_t)f->count);
     memcpy(a.term, f->term, sizeof(AffineTerm) * (size_t)f->count);
@@ -350,9 +351,11 @@ static int scalar_part(Lower *l, const Form *f, DType t)
     if (s.count == 1 && s.term[0].factor == 1 && !s.base &&
         (t == DT_I64 || !wraps))
         return s.term[0].slot;
-    slot = scalar_instr(l, (Instr){.op = INSTR_AFFINE, .dtype = (uint8_t)t,
-                                   .a = add_affine(l, &s)},
-                        !in_body(l, &s));
+    slot = scalar_instr(
+        l,
+        (Instr){
+            .op = INSTR_AFFINE, .dtype = (uint8_t)t, .a = add_affine(l, &s)},
+        !in_body(l, &s));
     l->fact.at[slot].taint = form_taint(l, &s);
     if (!wraps)
         l->fact.at[slot].range = r;
@@ -371,8 +374,11 @@ static Val coordinate_lanes(Lower *l, const Form *f, DType t)
     Form steps = {.row = f->row, .col = f->col};
     Val v = {row ? AT_ROW : AT_LANES, new_reg(l, false), t, true};
 
-    emit(l, (Instr){.op = INSTR_VAFFINE, .flags = row ? INSTR_ROW : 0,
-                    .type = (uint8_t)lane_type_of(t), .d = v.reg, .a = base,
+    emit(l, (Instr){.op = INSTR_VAFFINE,
+                    .flags = row ? INSTR_ROW : 0,
+                    .type = (uint8_t)lane_type_of(t),
+                    .d = v.reg,
+                    .a = base,
                     .b = add_affine(l, &steps)});
     return v;
 }

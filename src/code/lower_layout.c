@@ -17,7 +17,7 @@ bool has_layout(const IrBuffer *b)
 static void bind_inputs(Lower *l, const IrIndexMap *m, const Form *index)
 {
     for (int i = 0; i < m->in_rank; i++) {
-        Form *f = new(l->arena, Form);
+        Form *f = new (l->arena, Form);
 
         *f = index[i];
         l->binding[m->in[i]->id] = (Binding){.kind = BIND_FORM, .form = f};
@@ -95,8 +95,10 @@ static void set_layout(Lower *l, const IrBuffer *b)
             n = INT64_MAX;
     }
     if (n > elements(&l->code->buffer[b->id]))
-        unsupported(l, "the layout of '%.*s' needs more room than the tensor "
-                       "has", TEXT_ARG(b->name));
+        unsupported(l,
+                    "the layout of '%.*s' needs more room than the tensor "
+                    "has",
+                    TEXT_ARG(b->name));
     l->code->buffer[b->id].permuted = true;
 }
 
@@ -105,8 +107,7 @@ void set_layouts(Lower *l)
 {
     Emit *out = l->out, unused = {0};
 
-    l->layout = new_array(l->arena, PhysicalLayout,
-                          (size_t)l->k->buffer_count);
+    l->layout = new_array(l->arena, PhysicalLayout, (size_t)l->k->buffer_count);
     l->out = &unused;
     for (int i = 0; i < l->k->buffer_count && !l->failed; i++)
         if (has_layout(l->k->buffers[i]))

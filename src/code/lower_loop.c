@@ -21,11 +21,11 @@ static bool has_jump(const IrStmt *s)
     case STMT_IF:
         return has_jump(s->then) || has_jump(s->otherwise);
     default:
-        return false;           // a loop's jumps are its own
+        return false; // a loop's jumps are its own
     }
 }
 
-// ---- the shared frame ------------------------------------------------------------------
+// ---- the shared frame ----------------------------------------------------
 
 static void enter_loop(Lower *l, LoopCtx *ctx)
 {
@@ -47,18 +47,24 @@ static int mask_copy(Lower *l, int from)
     int r = new_reg(l, false);
 
     if (from >= 0)
-        emit(l, (Instr){.op = INSTR_VMOV, .type = LANE_I32, .d = r,
-                        .a = from});
+        emit(l, (Instr){.op = INSTR_VMOV, .type = LANE_I32, .d = r, .a = from});
     else
-        emit(l, (Instr){.op = INSTR_VFILL, .type = LANE_I32, .d = r,
+        emit(l, (Instr){.op = INSTR_VFILL,
+                        .type = LANE_I32,
+                        .d = r,
                         .a = int_slot(l, DT_I32, 1)});
     return r;
 }
 
 static void mask_and(Lower *l, int d, int mask)
 {
-    emit(l, (Instr){.op = INSTR_VOP, .lane = LANE_OP_AND, .type = LANE_I32,
-                    .d = d, .a = d, .b = mask, .c = -1});
+    emit(l, (Instr){.op = INSTR_VOP,
+                    .lane = LANE_OP_AND,
+                    .type = LANE_I32,
+                    .d = d,
+                    .a = d,
+                    .b = mask,
+                    .c = -1});
 }
 
 static void patch_all(Lower *l, int *at, int n)
@@ -99,13 +105,13 @@ void lower_jump(Lower *l, bool is_continue)
     release_reg(l, out);
 }
 
-// ---- for ---------------------------------------------------------------------------------
+// ---- for -----------------------------------------------------------------
 
 typedef struct {
     const IrVar *var;
     Form start;
     int64_t step;
-    Val extent;                 // a slot, or lanes
+    Val extent; // a slot, or lanes
     int counter;
 } Trip;
 
@@ -129,8 +135,8 @@ static bool trip_of(Lower *l, const IrStmt *s, int d, Trip *t)
     if (l->par && l->par->mask >= 0 && t->extent.level == AT_ROW)
         t->extent = promote(l, t->extent, AT_LANES);
     t->counter = new_slot(l, l->par != NULL);
-    emit(l, (Instr){.op = INSTR_MOV, .d = t->counter,
-                    .a = int_slot(l, DT_I64, 0)});
+    emit(l, (Instr){
+                .op = INSTR_MOV, .d = t->counter, .a = int_slot(l, DT_I64, 0)});
     return !l->failed;
 }
 
@@ -146,14 +152,14 @@ static void bind_trip(Lower *l, Trip *t)
     if (!form_add(l, &f, &counter, t->step))
         return;
     if (f.row || f.col || f.lanes.reg >= 0) {
-        Form *form = new(l->arena, Form);
+        Form *form = new (l->arena, Form);
 
         *form = f;
         l->binding[t->var->id] = (Binding){.kind = BIND_FORM, .form = form};
         return;
     }
-    l->binding[t->var->id] = (Binding){
-        .kind = BIND_VAL, .val = form_value(l, &f, t->var->dtype)};
+    l->binding[t->var->id] =
+        (Binding){.kind = BIND_VAL, .val = form_value(l, &f, t->var->dtype)};
 }
 
 static void lower_nest(Lower *l, const IrStmt *s, int d);
@@ -175,13 +181,15 @@ static void uniform_for(Lower *l, const IrStmt *s, int d, Trip *t)
     int entry, next;
 
     enter_loop(l, &ctx);
-    entry = emit(l, (Instr){.op = INSTR_JUMPGE, .d = t->counter,
-                            .a = t->extent.reg});
+    entry = emit(
+        l, (Instr){.op = INSTR_JUMPGE, .d = t->counter, .a = t->extent.reg});
     bind_trip(l, t);
     lower_nest(l, s, d + 1);
     patch_all(l, ctx.continues.at, ctx.continues.len);
     next = l->out->len;
-    emit(l, (Instr){.op = INSTR_NEXT, .d = t->counter, .a = t->extent.reg,
+    emit(l, (Instr){.op = INSTR_NEXT,
+                    .d = t->counter,
+                    .a = t->extent.reg,
                     .b = entry + 1 - next});
     note_loop(l, t, next);
     patch(l, entry);
@@ -205,7 +213,9 @@ static int divergent_test(Lower *l, LoopCtx *ctx, const Trip *t)
 
 static void divergent_body(Lower *l, LoopCtx *ctx)
 {
-    emit(l, (Instr){.op = INSTR_VMOV, .type = LANE_I32, .d = ctx->iter,
+    emit(l, (Instr){.op = INSTR_VMOV,
+                    .type = LANE_I32,
+                    .d = ctx->iter,
                     .a = ctx->live});
     l->par->mask = ctx->iter;
 }
@@ -265,7 +275,7 @@ void lower_for(Lower *l, const IrStmt *s)
         lower_nest(l, s, 0);
 }
 
-// ---- while ----------------------------------------------------------------------------------
+// ---- while ---------------------------------------------------------------
 
 static void uniform_while(Lower *l, const IrStmt *s)
 {

@@ -11,11 +11,11 @@
 
 #include <string.h>
 
-// ---- what bodies write ---------------------------------------------------------
+// ---- what bodies write ---------------------------------------------------
 
 typedef struct {
     Lower *l;
-    const IrStmt *parallel;     // the T.Parallel around, or NULL
+    const IrStmt *parallel; // the T.Parallel around, or NULL
 } Search;
 
 static bool mark_expr(void *ctx, IrExpr *e)
@@ -124,12 +124,14 @@ static void give_registers(Lower *l)
         reg = l->par->private_reg[i] = new_reg(l, false);
         if (slot < 0)
             slot = int_slot(l, t, 0);
-        emit(l, (Instr){.op = INSTR_VFILL, .type = (uint8_t)lane_type_of(t),
-                        .d = reg, .a = slot});
+        emit(l, (Instr){.op = INSTR_VFILL,
+                        .type = (uint8_t)lane_type_of(t),
+                        .d = reg,
+                        .a = slot});
     }
 }
 
-// ---- the frame ------------------------------------------------------------------------
+// ---- the frame -----------------------------------------------------------
 
 static bool is_single(const Form *f)
 {
@@ -234,7 +236,7 @@ void par_close(Lower *l, Par *p)
     }
 }
 
-// ---- the statement ------------------------------------------------------------------------
+// ---- the statement -------------------------------------------------------
 
 typedef struct {
     const IrStmt *body;
@@ -287,7 +289,7 @@ static bool nest_of(Lower *l, Nest *n, const IrStmt *s)
 static void bind_coordinates(Lower *l, Nest *n, const Form *coord)
 {
     for (int d = 0; d < n->rank; d++) {
-        Form *f = new(l->arena, Form);
+        Form *f = new (l->arena, Form);
 
         *f = coord[d];
         if (form_add(l, f, &n->start[d], 1))
@@ -313,9 +315,8 @@ void lower_parallel(Lower *l, const IrStmt *s)
             n.start[d].term[i].slot = frozen_slot(l, n.start[d].term[i].slot);
     if (!par_open(l, &p, n.extent, n.rank, coord))
         return;
-    l->loop = NULL;             // a break in the body is not for a loop around
-    ir_walk((IrStmt *)n.body, written_stmt, written_expr,
-            &(Written){l, &p});
+    l->loop = NULL; // a break in the body is not for a loop around
+    ir_walk((IrStmt *)n.body, written_stmt, written_expr, &(Written){l, &p});
     give_registers(l);
     bind_coordinates(l, &n, coord);
     lower_stmt(l, n.body);

@@ -16,7 +16,7 @@ static void order(Lower *l)
     l->launches.at[l->launch].ordered = true;
 }
 
-// ---- how stores place the blocks ---------------------------------------------------
+// ---- how stores place the blocks -----------------------------------------
 
 // The terms of f that depend on the block, and the range of all others.
 static Form block_part(Lower *l, const Form *f, Range *rest)
@@ -83,7 +83,7 @@ static bool add_store(Lower *l, const IrBuffer *b, const Form *index,
     return true;
 }
 
-// ---- overlapping tiles -----------------------------------------------------------
+// ---- overlapping tiles ---------------------------------------------------
 
 static int64_t magnitude(int64_t v)
 {
@@ -128,7 +128,7 @@ static bool blocks_meet(const Lower *l, const StorePlace *p)
     return false;
 }
 
-// ---- notes -----------------------------------------------------------------------
+// ---- notes ---------------------------------------------------------------
 
 static void note_both(Lower *l, int root)
 {

@@ -3,14 +3,14 @@
 
 enum { ALIGN_SCRATCH = 64, MOST_TOTAL = 1 << 30 };
 
-// ---- buffers come to life ---------------------------------------------------------
+// ---- buffers come to life ------------------------------------------------
 
 // Each buffer starts on a cache line of its own and a line off the last, so
 // that equal rows of two tiles do not compete for one cache set.
 static bool reserve(Lower *l, CodeBuffer *root)
 {
-    int64_t bytes = (root->bytes + ALIGN_SCRATCH - 1) / ALIGN_SCRATCH *
-                    ALIGN_SCRATCH;
+    int64_t bytes =
+        (root->bytes + ALIGN_SCRATCH - 1) / ALIGN_SCRATCH * ALIGN_SCRATCH;
 
     if (root->offset >= 0)
         return true;
@@ -61,7 +61,7 @@ static void lower_alloc(Lower *l, const IrStmt *s)
         emit(l, (Instr){.op = INSTR_ALLOC, .a = s->buffer->id});
 }
 
-// ---- let and store --------------------------------------------------------------------
+// ---- let and store -------------------------------------------------------
 
 int frozen_slot(Lower *l, int slot)
 {
@@ -104,8 +104,10 @@ static Val frozen_vector(Lower *l, Val v)
         return r;
     r.reg = new_reg(l, false);
     emit(l, (Instr){.op = INSTR_VMOV,
-                    .type = (uint8_t)lane_type_of(v.dtype), .d = r.reg,
-                    .a = v.reg, .flags = v.level == AT_ROW ? INSTR_ROW : 0});
+                    .type = (uint8_t)lane_type_of(v.dtype),
+                    .d = r.reg,
+                    .a = v.reg,
+                    .flags = v.level == AT_ROW ? INSTR_ROW : 0});
     release(l, v);
     return r;
 }
@@ -119,7 +121,7 @@ static void lower_let(Lower *l, const IrStmt *s)
     if (l->par && form_is_pure(l, s->value) && form_of(l, s->value, &f) &&
         (f.row || f.col)) {
         b->kind = BIND_FORM;
-        b->form = new(l->arena, Form);
+        b->form = new (l->arena, Form);
         *b->form = f;
         return;
     }
@@ -149,7 +151,7 @@ static void lower_store(Lower *l, const IrStmt *s)
     store_to(l, s->buffer, index, v, 0);
 }
 
-// ---- conditions ------------------------------------------------------------------------
+// ---- conditions ----------------------------------------------------------
 
 uint8_t enter_control(Lower *l, Val cond)
 {
@@ -242,12 +244,13 @@ static void lower_assert(Lower *l, const IrStmt *s)
         return;
     }
     cond = promote(l, cond, AT_LANES);
-    emit(l, (Instr){.op = INSTR_VCHECK, .a = cond.reg, .b = site,
-                    .c = l->par->mask});
+    emit(l,
+         (Instr){
+             .op = INSTR_VCHECK, .a = cond.reg, .b = site, .c = l->par->mask});
     release(l, cond);
 }
 
-// ---- dispatch -----------------------------------------------------------------------------
+// ---- dispatch ------------------------------------------------------------
 
 static void lower_block(Lower *l, const IrStmt *s)
 {
@@ -256,7 +259,7 @@ static void lower_block(Lower *l, const IrStmt *s)
 
         lower_stmt(l, s->body[i]);
         if (kind == STMT_BREAK || kind == STMT_CONTINUE)
-            return;             // what follows is never reached
+            return; // what follows is never reached
     }
 }
 

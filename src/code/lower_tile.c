@@ -4,10 +4,10 @@
 
 static IrKernel *kernel_of(Lower *l)
 {
-    return (IrKernel *)l->k;    // resolution only adds nodes to its arena
+    return (IrKernel *)l->k; // resolution only adds nodes to its arena
 }
 
-// ---- gemm ---------------------------------------------------------------------------
+// ---- gemm ----------------------------------------------------------------
 
 static bool matrix_of(Lower *l, const IrRegion *r, int row, int col, Matrix *m)
 {
@@ -80,7 +80,7 @@ static void lower_gemm(Lower *l, const IrStmt *s)
     emit(l, (Instr){.op = INSTR_GEMM, .a = l->gemm.len - 1});
 }
 
-// ---- reductions and scans ---------------------------------------------------------------
+// ---- reductions and scans ------------------------------------------------
 
 static bool tile_usable(Lower *l, const IrBuffer *b)
 {
@@ -143,7 +143,8 @@ static void lower_scan(Lower *l, const IrStmt *s)
         unsupported(l, "T.cumsum on a slice");
         return;
     }
-    if (!tile_usable(l, shape.src->buffer) || !tile_usable(l, shape.dst->buffer))
+    if (!tile_usable(l, shape.src->buffer) ||
+        !tile_usable(l, shape.dst->buffer))
         return;
     r.src = shape.src->buffer->id;
     r.dst = shape.dst->buffer->id;
@@ -153,7 +154,7 @@ static void lower_scan(Lower *l, const IrStmt *s)
     emit(l, (Instr){.op = INSTR_SCAN, .a = l->reduction.len - 1});
 }
 
-// ---- im2col ---------------------------------------------------------------------------------
+// ---- im2col --------------------------------------------------------------
 
 static int step_slot(Lower *l, const IrStmt *s, int operand)
 {
@@ -200,7 +201,7 @@ static void lower_im2col(Lower *l, const IrStmt *s)
     emit(l, (Instr){.op = INSTR_IM2COL, .a = l->im2col.len - 1});
 }
 
-// ---- print -----------------------------------------------------------------------------------
+// ---- print ---------------------------------------------------------------
 
 static void print_operand(Lower *l, const IrOperand *o, Print *p)
 {
@@ -246,7 +247,7 @@ static void lower_print(Lower *l, const IrStmt *s)
     emit(l, (Instr){.op = INSTR_PRINT, .a = l->print.len - 1});
 }
 
-// ---- dispatch -----------------------------------------------------------------------------------
+// ---- dispatch ------------------------------------------------------------
 
 void lower_tile(Lower *l, const IrStmt *s)
 {

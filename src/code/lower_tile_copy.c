@@ -17,7 +17,7 @@ static IrKernel *kernel_of(Lower *l)
     return (IrKernel *)l->k;
 }
 
-// ---- the loop over a copy map -------------------------------------------------------
+// ---- the loop over a copy map --------------------------------------------
 
 typedef struct {
     Par par;
@@ -102,7 +102,7 @@ static void copy_by_map(Lower *l, const IrCopyMap *m)
 
 static void no_resolution(Lower *l)
 {
-    l->failed = true;           // ir_resolve_* has reported why
+    l->failed = true; // ir_resolve_* has reported why
 }
 
 void lower_copy(Lower *l, const IrStmt *s)
@@ -129,7 +129,7 @@ void lower_transpose(Lower *l, const IrStmt *s)
         copy_by_map(l, &m);
 }
 
-// ---- fill ---------------------------------------------------------------------------------
+// ---- fill ----------------------------------------------------------------
 
 static Val fill_value(Lower *l, const IrStmt *s, DType t)
 {
@@ -165,7 +165,7 @@ void lower_fill(Lower *l, const IrStmt *s)
     walk_close(l, &w);
 }
 
-// ---- atomics -------------------------------------------------------------------------------
+// ---- atomics -------------------------------------------------------------
 
 static LaneOp atomic_lane(Op op)
 {

@@ -17,7 +17,7 @@ const InstrInfo *instr_info(InstrOp op)
     return &infos[op];
 }
 
-// ---- pieces ---------------------------------------------------------------------------
+// ---- pieces --------------------------------------------------------------
 
 static void print_slot(TextBuf *out, const Code *c, int slot)
 {
@@ -135,8 +135,10 @@ static void print_im2col(TextBuf *out, const Code *c, const Im2col *m)
     print_slot(out, c, m->step_m);
     buf_addc(out, ' ');
     print_slot(out, c, m->step_k);
-    buf_printf(out, " kernel %" PRId64 " stride %" PRId64 " dilation %" PRId64
-                    " pad %" PRId64, m->kernel, m->stride, m->dilation, m->pad);
+    buf_printf(out,
+               " kernel %" PRId64 " stride %" PRId64 " dilation %" PRId64
+               " pad %" PRId64,
+               m->kernel, m->stride, m->dilation, m->pad);
 }
 
 static void print_print(TextBuf *out, const Code *c, const Print *p)
@@ -167,7 +169,7 @@ static void print_register(TextBuf *out, int reg)
         buf_printf(out, "v%d", reg);
 }
 
-// ---- instructions -----------------------------------------------------------------------
+// ---- instructions --------------------------------------------------------
 
 static void print_operand(TextBuf *out, const Code *c, char kind, int x, int pc)
 {
@@ -286,7 +288,7 @@ static void print_list(TextBuf *out, const SourceSet *sources, const Code *c,
     }
 }
 
-// ---- tables ---------------------------------------------------------------------------------
+// ---- tables --------------------------------------------------------------
 
 static void print_buffer(TextBuf *out, const Code *c, const CodeBuffer *b)
 {

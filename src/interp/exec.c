@@ -63,7 +63,7 @@ const Instr *exec_CHECK(Worker *w, const Instr *i)
     return i + 1;
 }
 
-// ---- T.Parallel -----------------------------------------------------------------------
+// ---- T.Parallel ----------------------------------------------------------
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -83,8 +83,8 @@ static void cut_chunk(Worker *w, const Space *s)
     int64_t part = smaller(cols - w->col0, CODE_LANES);
 
     w->cols = (int)part;
-    w->rows = part == cols ? (int)smaller(rows - w->row0, CODE_LANES / cols)
-                           : 1;
+    w->rows =
+        part == cols ? (int)smaller(rows - w->row0, CODE_LANES / cols) : 1;
     w->n = w->rows * w->cols;
 }
 

@@ -10,7 +10,7 @@
 
 enum { SANE_BITS = 60, ROWS_AHEAD = 6 };
 
-// ---- elements in a line -------------------------------------------------------------
+// ---- elements in a line --------------------------------------------------
 
 void note_store(Worker *w, const Tensor *t, int64_t at, int64_t n)
 {
@@ -92,7 +92,7 @@ void fill_lanes(void *dst, int lane, int64_t n, const void *value)
     fill_pairs(dst, n * lane, eight);
 }
 
-// ---- boxes --------------------------------------------------------------------------------
+// ---- boxes ---------------------------------------------------------------
 
 static void turn_rows(Box *b, const Worker *w)
 {
@@ -110,13 +110,13 @@ static void set_indices(Worker *w, Box *b, bool by_row)
     for (int d = 0; d < b->a->rank; d++) {
         const AccessDim *dim = &b->a->dim[d];
 
-        b->first[d] = (int64_t)((uint64_t)w->slot[dim->slot].i +
-                                (uint64_t)(dim->row * w->row0 +
-                                           dim->col * w->col0));
+        b->first[d] =
+            (int64_t)((uint64_t)w->slot[dim->slot].i +
+                      (uint64_t)(dim->row * w->row0 + dim->col * w->col0));
         b->row[d] = dim->row;
         b->col[d] = dim->col;
-        b->huge |= b->first[d] >> SANE_BITS != 0 &&
-                   b->first[d] >> SANE_BITS != -1;
+        b->huge |=
+            b->first[d] >> SANE_BITS != 0 && b->first[d] >> SANE_BITS != -1;
     }
     if (by_row)
         turn_rows(b, w);
@@ -155,8 +155,8 @@ static void place_indexed(Box *b)
 {
     b->inside = b->a->kind == ACCESS_DIMS && all_inside(b);
     for (int d = 0; d < b->a->rank; d++) {
-        b->at = (int64_t)((uint64_t)b->at + (uint64_t)b->first[d] *
-                                                (uint64_t)b->t->stride[d]);
+        b->at = (int64_t)((uint64_t)b->at +
+                          (uint64_t)b->first[d] * (uint64_t)b->t->stride[d]);
         b->sr += b->row[d] * b->t->stride[d];
         b->sc += b->col[d] * b->t->stride[d];
     }
@@ -185,9 +185,9 @@ bool box_is_dense(const Box *b)
     return b->sc == 1 && (b->rows == 1 || b->sr == b->cols);
 }
 
-// ---- partly in range -----------------------------------------------------------------------
+// ---- partly in range -----------------------------------------------------
 
-static int64_t div_up(int64_t a, int64_t b)     // b > 0
+static int64_t div_up(int64_t a, int64_t b) // b > 0
 {
     return a / b + (a % b > 0);
 }
@@ -264,7 +264,7 @@ static void report_outside(Worker *w, const Box *b, int r, int low, int high,
         report_lane(w, b, r, c, mask);
 }
 
-// ---- loads ----------------------------------------------------------------------------------
+// ---- loads ---------------------------------------------------------------
 
 static void load_strided(Worker *w, const Tensor *t, char *dst, int64_t at,
                          int64_t step, int n)
@@ -330,7 +330,7 @@ void load_box(Worker *w, const Box *b, void *dst, const int32_t *mask)
     }
 }
 
-// ---- stores ------------------------------------------------------------------------------------
+// ---- stores --------------------------------------------------------------
 
 static void store_strided(Worker *w, const Tensor *t, int64_t at, int64_t step,
                           const char *src, int n)
@@ -410,7 +410,7 @@ void store_box(Worker *w, const Box *b, const void *src, const int32_t *mask)
     }
 }
 
-// ---- an offset per lane ----------------------------------------------------------------------
+// ---- an offset per lane --------------------------------------------------
 
 static int64_t wrap_add(int64_t a, int64_t b)
 {
@@ -424,8 +424,8 @@ static void add_dimension(Worker *w, const Box *b, int d, const int32_t *mask)
     int64_t size = b->t->shape[d], stride = b->t->stride[d];
 
     for (int i = 0; i < n; i++) {
-        int64_t at = wrap_add(b->first[d], i / b->cols * b->row[d] +
-                                               i % b->cols * b->col[d]);
+        int64_t at = wrap_add(
+            b->first[d], i / b->cols * b->row[d] + i % b->cols * b->col[d]);
 
         if (lanes)
             at = wrap_add(at, lanes[i]);

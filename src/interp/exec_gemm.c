@@ -36,12 +36,12 @@ int64_t pack_need(const Code *c)
     return (n + 16) * 8;
 }
 
-// ---- operands -------------------------------------------------------------------------
+// ---- operands ------------------------------------------------------------
 
 typedef struct {
     const Tensor *t;
     DType dtype;
-    int64_t at;                     // element offset of its first element
+    int64_t at; // element offset of its first element
     int64_t rows, cols, row_step, col_step;
 } View;
 
@@ -50,8 +50,11 @@ static View view_shape(const Worker *w, const Matrix *m, int64_t rows,
 {
     const Tensor *t = &w->buffer[m->buffer];
 
-    return (View){.t = t, .dtype = w->code->buffer[m->buffer].dtype,
-                  .rows = rows, .cols = cols, .row_step = t->stride[m->row],
+    return (View){.t = t,
+                  .dtype = w->code->buffer[m->buffer].dtype,
+                  .rows = rows,
+                  .cols = cols,
+                  .row_step = t->stride[m->row],
                   .col_step = t->stride[m->col]};
 }
 
@@ -145,7 +148,7 @@ static void *operand_lanes(Worker *w, const View *v, LaneType type, int slot)
     return w->pack[slot];
 }
 
-// ---- C -------------------------------------------------------------------------------------
+// ---- C -------------------------------------------------------------------
 
 static void clear_rows(char *c, int64_t ld, const View *v, size_t lane)
 {
@@ -167,9 +170,7 @@ static void round_rows(const Worker *w, const View *v, char *c, int64_t ld)
 // C computed apart, in another type or layout than its buffer has.
 static void put_back(Worker *w, const View *v, LaneType type, const char *c)
 {
-    DType from = type == LANE_F64   ? DT_F64
-                 : type == LANE_I32 ? DT_I32
-                                    : DT_F32;
+    DType from = type == LANE_F64 ? DT_F64 : type == LANE_I32 ? DT_I32 : DT_F32;
 
     for (int64_t r = 0; r < v->rows; r++)
         for (int64_t j = 0; j < v->cols; j += CODE_LANES) {

@@ -13,18 +13,22 @@ typedef struct {
     const Reduction *r;
     const CodeBuffer *src, *dst;
     Tensor *from, *to;
-    LaneType type;                  // of dst
+    LaneType type; // of dst
     int lane;
     int64_t outer, n, inner;
-    const char *lanes;              // src as lanes of dst's dtype
+    const char *lanes; // src as lanes of dst's dtype
 } Job;
 
 static Job job_of(Worker *w, const Instr *i)
 {
     const Reduction *r = &w->code->reduction[i->a];
-    Job j = {.r = r, .src = &w->code->buffer[r->src],
-             .dst = &w->code->buffer[r->dst], .from = &w->buffer[r->src],
-             .to = &w->buffer[r->dst], .outer = 1, .inner = 1};
+    Job j = {.r = r,
+             .src = &w->code->buffer[r->src],
+             .dst = &w->code->buffer[r->dst],
+             .from = &w->buffer[r->src],
+             .to = &w->buffer[r->dst],
+             .outer = 1,
+             .inner = 1};
 
     j.type = lane_type_of(j.dst->dtype);
     j.lane = (int)lane_bytes(j.type);
@@ -37,7 +41,7 @@ static Job job_of(Worker *w, const Instr *i)
     return j;
 }
 
-// ---- the source in dst's dtype ---------------------------------------------------------
+// ---- the source in dst's dtype -------------------------------------------
 
 static int64_t piece(int64_t total, int64_t at)
 {
@@ -70,7 +74,7 @@ static void set_source(Worker *w, Job *j)
     j->lanes = w->pack[0];
 }
 
-// ---- reduce ---------------------------------------------------------------------------------
+// ---- reduce --------------------------------------------------------------
 
 static double lowest(DType t)
 {
@@ -153,7 +157,7 @@ const Instr *exec_REDUCE(Worker *w, const Instr *i)
     return i + 1;
 }
 
-// ---- scan -------------------------------------------------------------------------------------
+// ---- scan ----------------------------------------------------------------
 
 // Line k of outer index o += line `before` of it, on the lanes in pack[0].
 static void scan_step(Worker *w, const Job *j, char *base, int64_t k,
@@ -188,7 +192,7 @@ const Instr *exec_SCAN(Worker *w, const Instr *i)
     return i + 1;
 }
 
-// ---- im2col --------------------------------------------------------------------------------------
+// ---- im2col --------------------------------------------------------------
 
 typedef struct {
     const Im2col *m;

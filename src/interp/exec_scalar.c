@@ -21,7 +21,7 @@ void fix_slot(Slot *s, LaneType t)
     }
 }
 
-// ---- operations ---------------------------------------------------------------------
+// ---- operations ----------------------------------------------------------
 
 static bool quick_op(Slot *d, LaneOp op, int64_t a, int64_t b)
 {
@@ -98,8 +98,8 @@ const Instr *exec_AFFINE(Worker *w, const Instr *i)
     uint64_t sum = (uint64_t)f->base;
 
     for (int t = 0; t < f->count; t++)
-        sum += (uint64_t)f->term[t].factor *
-               (uint64_t)w->slot[f->term[t].slot].i;
+        sum +=
+            (uint64_t)f->term[t].factor * (uint64_t)w->slot[f->term[t].slot].i;
     w->slot[i->d].i = i->dtype == DT_I32 ? (int32_t)sum : (int64_t)sum;
     return i + 1;
 }
@@ -117,7 +117,7 @@ const Instr *exec_ROUND(Worker *w, const Instr *i)
     return i + 1;
 }
 
-// ---- conversions ------------------------------------------------------------------------
+// ---- conversions ---------------------------------------------------------
 
 static DType lane_as_dtype(LaneType t)
 {
@@ -133,8 +133,8 @@ static void to_narrow_float(const Lanes *l, void *dst, DType to,
                             const void *src, LaneType from, bool saturate,
                             int64_t n)
 {
-    LaneFn *round = !saturate && l->round_nosat[to] ? l->round_nosat[to]
-                                                    : l->round[to];
+    LaneFn *round =
+        !saturate && l->round_nosat[to] ? l->round_nosat[to] : l->round[to];
 
     if (from == LANE_F32) {
         round(dst, src, NULL, NULL, n);
@@ -205,7 +205,7 @@ const Instr *exec_BITS(Worker *w, const Instr *i)
     return i + 1;
 }
 
-// ---- elements --------------------------------------------------------------------------
+// ---- elements ------------------------------------------------------------
 
 // The offset of an element, or false with a finding where that is one.
 static bool element_of(Worker *w, const Access *a, int64_t *at)
@@ -253,7 +253,7 @@ const Instr *exec_STORE(Worker *w, const Instr *i)
     return i + 1;
 }
 
-// ---- allocation -----------------------------------------------------------------------------
+// ---- allocation ----------------------------------------------------------
 
 // What never-written memory reads as: NaN, or -1 as far as the dtype has it.
 const Instr *exec_ALLOC(Worker *w, const Instr *i)

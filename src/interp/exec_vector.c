@@ -13,14 +13,13 @@ int32_t *mask_of(const Worker *w, int reg)
     return reg < 0 ? NULL : w->v[reg];
 }
 
-// ---- arithmetic ---------------------------------------------------------------------
+// ---- arithmetic ----------------------------------------------------------
 
 const Instr *exec_VOP(Worker *w, const Instr *i)
 {
-    w->lanes->op[i->lane][i->type](w->v[i->d], w->v[i->a],
-                                   i->b < 0 ? NULL : w->v[i->b],
-                                   i->c < 0 ? NULL : w->v[i->c],
-                                   lanes_of(w, i));
+    w->lanes->op[i->lane][i->type](
+        w->v[i->d], w->v[i->a], i->b < 0 ? NULL : w->v[i->b],
+        i->c < 0 ? NULL : w->v[i->c], lanes_of(w, i));
     return i + 1;
 }
 
@@ -31,9 +30,9 @@ const Instr *exec_VROUND(Worker *w, const Instr *i)
     if (round)
         round(w->v[i->d], w->v[i->a], NULL, NULL, lanes_of(w, i));
     else if (i->d != i->a)
-        memcpy(w->v[i->d], w->v[i->a],
-               (size_t)lanes_of(w, i) *
-                   lane_bytes(lane_type_of((DType)i->dtype)));
+        memcpy(
+            w->v[i->d], w->v[i->a],
+            (size_t)lanes_of(w, i) * lane_bytes(lane_type_of((DType)i->dtype)));
     return i + 1;
 }
 
@@ -122,7 +121,7 @@ const Instr *exec_VAFFINE(Worker *w, const Instr *i)
     return i + 1;
 }
 
-// ---- memory --------------------------------------------------------------------------
+// ---- memory --------------------------------------------------------------
 
 static void *own_storage(const Worker *w, int reg)
 {
@@ -159,8 +158,8 @@ const Instr *exec_VAIM(Worker *w, const Instr *i)
     Box b;
 
     set_box(w, &b, &w->code->access[i->a], i->flags & INSTR_ROW);
-    w->v[i->d] = can_point(&b) ? b.t->at + b.at * b.t->element
-                               : own_storage(w, i->d);
+    w->v[i->d] =
+        can_point(&b) ? b.t->at + b.at * b.t->element : own_storage(w, i->d);
     return i + 1;
 }
 
@@ -177,7 +176,7 @@ const Instr *exec_VSTORE(Worker *w, const Instr *i)
     return i + 1;
 }
 
-// ---- atomics ----------------------------------------------------------------------------
+// ---- atomics -------------------------------------------------------------
 
 static void round_lanes(const Worker *w, DType t, void *d, int64_t n)
 {
@@ -240,7 +239,7 @@ const Instr *exec_VATOMIC(Worker *w, const Instr *i)
     return i + 1;
 }
 
-// ---- masks --------------------------------------------------------------------------------
+// ---- masks ---------------------------------------------------------------
 
 const Instr *exec_VCHECK(Worker *w, const Instr *i)
 {

@@ -18,8 +18,11 @@ void report(Worker *w, int site, int64_t count, int dim, int64_t index,
         return;
     f = &w->finding[site];
     if (!f->count)
-        *f = (Finding){.launch = w->launch, .block = w->block, .dim = dim,
-                       .index = index, .extent = extent};
+        *f = (Finding){.launch = w->launch,
+                       .block = w->block,
+                       .dim = dim,
+                       .index = index,
+                       .extent = extent};
     f->count += count;
 }
 
@@ -39,9 +42,10 @@ static void merge(Finding *into, const Finding *f)
     into->count = count;
 }
 
-// ---- messages ---------------------------------------------------------------------------
+// ---- messages ------------------------------------------------------------
 
-static void print_block(const Run *run, const Finding *f, char *out, size_t room)
+static void print_block(const Run *run, const Finding *f, char *out,
+                        size_t room)
 {
     const Launch *l;
     const int64_t *grid;
@@ -115,7 +119,7 @@ static const char *id_of(SiteKind kind)
     return "finding";
 }
 
-// ---- collecting ---------------------------------------------------------------------------
+// ---- collecting ----------------------------------------------------------
 
 static int compare(const void *a, const void *b)
 {
@@ -136,8 +140,10 @@ static void add(Run *run, int site, const Finding *f)
     const Site *s = &run->code->site[site];
     InterpFinding *out = &r->findings[r->finding_count++];
 
-    *out = (InterpFinding){.at = s->at, .id = id_of(s->kind),
-                           .launch = f->launch, .block = f->block,
+    *out = (InterpFinding){.at = s->at,
+                           .id = id_of(s->kind),
+                           .launch = f->launch,
+                           .block = f->block,
                            .count = f->count};
     print_message(run, s, f, out->message, sizeof out->message);
     r->finding_total += f->count;
@@ -148,8 +154,8 @@ void collect_findings(Run *run)
     InterpResult *r = run->result;
     int kept = run->options->max_findings > 0 ? run->options->max_findings : 20;
 
-    r->findings = xcalloc((size_t)run->code->site_count + 1,
-                          sizeof *r->findings);
+    r->findings =
+        xcalloc((size_t)run->code->site_count + 1, sizeof *r->findings);
     for (int s = 0; s < run->code->site_count; s++) {
         Finding all = run->host.finding[s];
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- arguments -------------------------------------------------------------------------
+// ---- arguments -----------------------------------------------------------
 
 static bool bad_argument(Run *run, Diag *d, const char *format, ...)
     PRINTF_LIKE(3, 4);
@@ -33,8 +33,10 @@ static bool check_tensor(Run *run, Diag *d, const CodeParam *p,
                             TEXT_ARG(p->name), dtype_info(a->dtype)->name,
                             dtype_info(p->dtype)->name);
     if (a->rank != b->rank)
-        return bad_argument(run, d, "'%.*s' has %d dimensions, the kernel "
-                            "takes %d", TEXT_ARG(p->name), a->rank, b->rank);
+        return bad_argument(run, d,
+                            "'%.*s' has %d dimensions, the kernel "
+                            "takes %d",
+                            TEXT_ARG(p->name), a->rank, b->rank);
     for (int i = 0; i < a->rank; i++)
         if (a->shape[i] < 0)
             return bad_argument(run, d, "dimension %d of '%.*s' is negative", i,
@@ -90,8 +92,10 @@ static bool bind_symbols(Run *run, Diag *d)
         const CodeSymbol *s = &run->code->symbol[i];
 
         if (s->param < 0)
-            return bad_argument(run, d, "'%.*s' is no dimension of any tensor: "
-                                "its value is unknown", TEXT_ARG(s->name));
+            return bad_argument(run, d,
+                                "'%.*s' is no dimension of any tensor: "
+                                "its value is unknown",
+                                TEXT_ARG(s->name));
         run->host.slot[s->slot].i = s->stride
                                         ? run->args[s->param].strides[s->dim]
                                         : run->args[s->param].shape[s->dim];
@@ -105,20 +109,22 @@ static bool check_shape(Run *run, Diag *d, const CodeParam *p,
     const CodeBuffer *b = &run->code->buffer[p->buffer];
 
     for (int i = 0; i < a->rank; i++) {
-        int64_t want = b->shape[i] >= 0 ? b->shape[i]
-                                        : run->host.slot[b->shape_slot[i]].i;
+        int64_t want =
+            b->shape[i] >= 0 ? b->shape[i] : run->host.slot[b->shape_slot[i]].i;
 
         if (a->shape[i] != want)
-            return bad_argument(run, d, "dimension %d of '%.*s' is %" PRId64
-                                ", the kernel takes %" PRId64, i,
-                                TEXT_ARG(p->name), a->shape[i], want);
+            return bad_argument(run, d,
+                                "dimension %d of '%.*s' is %" PRId64
+                                ", the kernel takes %" PRId64,
+                                i, TEXT_ARG(p->name), a->shape[i], want);
         if (b->stride_slot[i] < 0 || a->shape[i] < 2)
             continue;
         want = run->host.slot[b->stride_slot[i]].i;
         if (a->strides[i] != want)
-            return bad_argument(run, d, "stride %d of '%.*s' is %" PRId64
-                                ", the kernel takes %" PRId64, i,
-                                TEXT_ARG(p->name), a->strides[i], want);
+            return bad_argument(run, d,
+                                "stride %d of '%.*s' is %" PRId64
+                                ", the kernel takes %" PRId64,
+                                i, TEXT_ARG(p->name), a->strides[i], want);
     }
     return true;
 }
@@ -140,8 +146,8 @@ static int64_t bytes_of(const Run *run, const CodeBuffer *b)
     int64_t bytes = dtype_info(b->dtype)->bits / 8;
 
     for (int i = 0; i < b->rank; i++) {
-        int64_t n = b->shape[i] >= 0 ? b->shape[i]
-                                     : run->host.slot[b->shape_slot[i]].i;
+        int64_t n =
+            b->shape[i] >= 0 ? b->shape[i] : run->host.slot[b->shape_slot[i]].i;
 
         if (n < 0 || __builtin_mul_overflow(bytes, n, &bytes))
             return INT64_MAX;
@@ -159,18 +165,23 @@ static bool check_views(Run *run, Diag *d)
 
         if (b->permuted && b->place == BUFFER_PARAM &&
             !is_dense(&run->args[b->param]))
-            return bad_argument(run, d, "'%.*s' has a layout of its own and "
-                                "must be contiguous", TEXT_ARG(b->name));
-        if (b->root == i || (root->place != BUFFER_PARAM &&
-                             root->place != BUFFER_WORKSPACE))
+            return bad_argument(run, d,
+                                "'%.*s' has a layout of its own and "
+                                "must be contiguous",
+                                TEXT_ARG(b->name));
+        if (b->root == i ||
+            (root->place != BUFFER_PARAM && root->place != BUFFER_WORKSPACE))
             continue;
         if (bytes_of(run, b) > bytes_of(run, root))
-            return bad_argument(run, d, "'%.*s' is larger than '%.*s', which "
-                                "it is a view of", TEXT_ARG(b->name),
-                                TEXT_ARG(root->name));
+            return bad_argument(run, d,
+                                "'%.*s' is larger than '%.*s', which "
+                                "it is a view of",
+                                TEXT_ARG(b->name), TEXT_ARG(root->name));
         if (root->place == BUFFER_PARAM && !is_dense(&run->args[root->param]))
-            return bad_argument(run, d, "'%.*s' is viewed in another shape and "
-                                "must be contiguous", TEXT_ARG(root->name));
+            return bad_argument(run, d,
+                                "'%.*s' is viewed in another shape and "
+                                "must be contiguous",
+                                TEXT_ARG(root->name));
     }
     return true;
 }
@@ -190,16 +201,19 @@ static bool set_arguments(Run *run, Diag *d, int count)
     return check_views(run, d);
 }
 
-// ---- the run -----------------------------------------------------------------------------
+// ---- the run -------------------------------------------------------------
 
 static void init_run(Run *run, const Code *c, const InterpArg *args,
                      const InterpOptions *options, InterpResult *result)
 {
-    *run = (Run){.code = c, .lanes = lanes_best(), .args = args,
-                 .options = options, .result = result};
+    *run = (Run){.code = c,
+                 .lanes = lanes_best(),
+                 .args = args,
+                 .options = options,
+                 .result = result};
     run->pack_bytes = pack_need(c);
-    run->workspace = xcalloc((size_t)c->buffer_count + 1,
-                             sizeof *run->workspace);
+    run->workspace =
+        xcalloc((size_t)c->buffer_count + 1, sizeof *run->workspace);
     init_worker(run, &run->host, true);
 }
 
@@ -230,7 +244,8 @@ static bool fits(Run *run, Diag *d)
         return true;
     diag_error(d, EXIT_LIMIT, run->code->at, "run-memory",
                "the run needs %" PRId64 " MiB of working memory, %" PRId64
-               " MiB are allowed", need >> 20, limit >> 20);
+               " MiB are allowed",
+               need >> 20, limit >> 20);
     return false;
 }
 
@@ -243,8 +258,10 @@ static bool check_grids(Run *run, Diag *d)
             int64_t n = run->host.slot[c->launch[i].grid[k]].i;
 
             if (n < 0)
-                return bad_argument(run, d, "the grid of T.Kernel is %" PRId64
-                                    " in dimension %d", n, k);
+                return bad_argument(run, d,
+                                    "the grid of T.Kernel is %" PRId64
+                                    " in dimension %d",
+                                    n, k);
         }
     return true;
 }

@@ -15,20 +15,20 @@
 
 // A buffer as this run (globals) or this worker (scratch) has it.
 typedef struct {
-    char *at;                       // element 0
+    char *at; // element 0
     int64_t shape[CODE_RANK], stride[CODE_RANK];
-    int element;                    // bytes of an element in memory
-    int lane;                       // bytes of a lane
+    int element; // bytes of an element in memory
+    int lane;    // bytes of a lane
     LaneType type;
-    LaneFn *load, *store;           // NULL: memory holds lanes
-    uint8_t *writes;                // per element, or NULL
+    LaneFn *load, *store; // NULL: memory holds lanes
+    uint8_t *writes;      // per element, or NULL
     bool global;
 } Tensor;
 
 typedef struct {
     int64_t count;
     int launch;
-    int64_t block;                  // of the first occurrence
+    int64_t block; // of the first occurrence
     int dim;
     int64_t index, extent;
 } Finding;
@@ -40,25 +40,25 @@ typedef struct {
     const Code *code;
     const Lanes *lanes;
     Slot *slot;
-    void **v;                       // vector registers: where they are now
+    void **v; // vector registers: where they are now
     Tensor *buffer;
     // the chunk of the T.Parallel that is running
     int rows, cols, n;
     int64_t row0, col0;
     int launch;
     int64_t block;
-    bool stored;                    // something went to global memory
-    bool stopped;                   // cancelled
-    int fuel;                       // jumps until the next look at cancelling
+    bool stored;  // something went to global memory
+    bool stopped; // cancelled
+    int fuel;     // jumps until the next look at cancelling
     double flops;
     int64_t idle_blocks;
-    Finding *finding;               // by site
-    char *own;                      // register storage
+    Finding *finding; // by site
+    char *own;        // register storage
     char *scratch;
-    char *pack[4];                  // working space of gemm and reductions
-    char *raw;                      // CODE_LANES elements in memory form
-    int64_t *offset;                // CODE_LANES
-    int32_t *inside;                // CODE_LANES
+    char *pack[4];   // working space of gemm and reductions
+    char *raw;       // CODE_LANES elements in memory form
+    int64_t *offset; // CODE_LANES
+    int32_t *inside; // CODE_LANES
 } Worker;
 
 struct Run {
@@ -71,12 +71,12 @@ struct Run {
     int worker_count;
     int64_t pack_bytes;
     Worker host;
-    char **workspace;               // by buffer; freed at the end
+    char **workspace; // by buffer; freed at the end
     int64_t workspace_bytes;
     XGemmCache *xgemm;
-    const XGemm **gemm;             // by Code.gemm; f32 only
+    const XGemm **gemm; // by Code.gemm; f32 only
     atomic_llong done;
-    bool sizing;                    // interp_memory: launches do not run
+    bool sizing; // interp_memory: launches do not run
 };
 
 typedef const Instr *ExecFn(Worker *w, const Instr *i);
@@ -85,7 +85,7 @@ typedef const Instr *ExecFn(Worker *w, const Instr *i);
 
 // exec.c
 void run_list(Worker *w, const InstrList *list);
-bool jumped(Worker *w);             // false: cancelled, stop
+bool jumped(Worker *w); // false: cancelled, stop
 
 // exec_scalar.c
 void cast_lanes(const Worker *w, void *dst, DType to, const void *src,
@@ -97,14 +97,14 @@ typedef struct {
     Tensor *t;
     const Access *a;
     int rows, cols;
-    int64_t at, sr, sc;             // element offset, per row, per column
-    bool inside;                    // every lane is in range
-    bool huge;                      // an index beyond all reason
-    bool by_row;                    // one lane for each row of the chunk
+    int64_t at, sr, sc; // element offset, per row, per column
+    bool inside;        // every lane is in range
+    bool huge;          // an index beyond all reason
+    bool by_row;        // one lane for each row of the chunk
     int64_t first[CODE_RANK], row[CODE_RANK], col[CODE_RANK];
 } Box;
 void set_box(Worker *w, Box *b, const Access *a, bool by_row);
-bool box_is_dense(const Box *b);    // one run of memory
+bool box_is_dense(const Box *b); // one run of memory
 void load_box(Worker *w, const Box *b, void *dst, const int32_t *mask);
 void store_box(Worker *w, const Box *b, const void *src, const int32_t *mask);
 void gather(Worker *w, const Box *b, void *dst, const int32_t *mask);
@@ -121,7 +121,7 @@ void fill_lanes(void *dst, int lane, int64_t n, const void *value);
 void safe_value(const Worker *w, int buffer, Slot *out);
 
 // exec_vector.c
-int32_t *mask_of(const Worker *w, int reg);     // NULL: all lanes
+int32_t *mask_of(const Worker *w, int reg); // NULL: all lanes
 
 // findings.c
 void report(Worker *w, int site, int64_t count, int dim, int64_t index,
@@ -129,7 +129,7 @@ void report(Worker *w, int site, int64_t count, int dim, int64_t index,
 void collect_findings(Run *run);
 
 // exec_gemm.c
-int64_t pack_need(const Code *c);   // bytes of each of Worker.pack
+int64_t pack_need(const Code *c); // bytes of each of Worker.pack
 void plan_gemms(Run *run, const Worker *w);
 
 // show.c - T.print and --print

@@ -10,7 +10,7 @@
 
 enum { ALIGN = 64, REGISTER = CODE_LANES * 8 + 64, GUARD = 256 };
 
-// ---- memory of a worker -----------------------------------------------------------------
+// ---- memory of a worker --------------------------------------------------
 
 static void *aligned(size_t bytes)
 {
@@ -37,8 +37,8 @@ void init_worker(Run *run, Worker *w, bool host)
     const Code *c = run->code;
     int vectors = c->vector_count;
 
-    *w = (Worker){.run = run, .code = c, .lanes = run->lanes, .launch = -1,
-                  .fuel = FUEL};
+    *w = (Worker){
+        .run = run, .code = c, .lanes = run->lanes, .launch = -1, .fuel = FUEL};
     w->slot = xcalloc((size_t)c->slot_count + 1, sizeof(Slot));
     memcpy(w->slot, c->slot, (size_t)c->slot_count * sizeof(Slot));
     w->buffer = xcalloc((size_t)c->buffer_count + 1, sizeof(Tensor));
@@ -91,7 +91,7 @@ void free_workers(Run *run)
     xgemm_destroy(run->xgemm);
 }
 
-// ---- tensors ----------------------------------------------------------------------------------
+// ---- tensors -------------------------------------------------------------
 
 static void set_access(const Worker *w, const CodeBuffer *b, Tensor *t)
 {
@@ -113,8 +113,8 @@ static void set_shape(const Worker *w, const CodeBuffer *b, Tensor *t)
     int64_t stride = 1;
 
     for (int d = b->rank - 1; d >= 0; d--) {
-        t->shape[d] = b->shape[d] >= 0 ? b->shape[d]
-                                       : w->slot[b->shape_slot[d]].i;
+        t->shape[d] =
+            b->shape[d] >= 0 ? b->shape[d] : w->slot[b->shape_slot[d]].i;
         t->stride[d] = stride;
         stride *= t->shape[d];
     }
@@ -129,7 +129,7 @@ static void set_param(const Worker *w, int index, const CodeBuffer *b,
     t->writes = a->writes;
     t->global = true;
     if (b->root != index)
-        return;                     // a view is row-major over all of it
+        return; // a view is row-major over all of it
     for (int d = 0; d < b->rank; d++) {
         t->shape[d] = a->shape[d];
         t->stride[d] = a->strides[d];
@@ -160,13 +160,13 @@ bool set_tensors(Run *run, Worker *w)
     return true;
 }
 
-// ---- blocks ------------------------------------------------------------------------------------
+// ---- blocks --------------------------------------------------------------
 
 typedef struct {
     Run *run;
     int launch;
-    int64_t grid[3], blocks;        // to be run
-    const int64_t *chosen;          // their ids, or NULL: all
+    int64_t grid[3], blocks; // to be run
+    const int64_t *chosen;   // their ids, or NULL: all
 } Blocks;
 
 static void run_block(Blocks *b, Worker *w, int64_t block)
@@ -282,8 +282,8 @@ const Instr *exec_WORKSPACE(Worker *w, const Instr *i)
     int64_t bytes = b->element;
 
     for (int d = 0; d < b->rank; d++) {
-        int64_t n = b->shape[d] >= 0 ? b->shape[d]
-                                     : w->slot[b->shape_slot[d]].i;
+        int64_t n =
+            b->shape[d] >= 0 ? b->shape[d] : w->slot[b->shape_slot[d]].i;
 
         if (n < 0 || __builtin_mul_overflow(bytes, n, &bytes))
             fatal(EXIT_LIMIT, "workspace '%.*s' is too large",

@@ -30,14 +30,14 @@ static void put_block(TextBuf *out, const Worker *w)
     buf_addc(out, ')');
 }
 
-// ---- tiles ---------------------------------------------------------------------------
+// ---- tiles ---------------------------------------------------------------
 
 typedef struct {
     const Worker *w;
     const CodeBuffer *b;
     const Tensor *t;
     int64_t from[CODE_RANK], to[CODE_RANK];
-    int64_t left;                   // elements still to be shown
+    int64_t left; // elements still to be shown
 } Shown;
 
 static void put_dimension(TextBuf *out, Shown *s, int d, int64_t at)
@@ -66,8 +66,10 @@ static void put_dimension(TextBuf *out, Shown *s, int d, int64_t at)
 static void put_buffer(TextBuf *out, const Worker *w, int buffer,
                        const InterpPrint *p)
 {
-    Shown s = {.w = w, .b = &w->code->buffer[buffer],
-               .t = &w->buffer[buffer], .left = SHOWN_ELEMENTS};
+    Shown s = {.w = w,
+               .b = &w->code->buffer[buffer],
+               .t = &w->buffer[buffer],
+               .left = SHOWN_ELEMENTS};
 
     for (int d = 0; d < s.b->rank; d++) {
         s.from[d] = p && d < p->rank ? p->from[d] : 0;
@@ -105,15 +107,14 @@ const Instr *exec_PRINT(Worker *w, const Instr *i)
     return i + 1;
 }
 
-// ---- --print ------------------------------------------------------------------------------
+// ---- --print -------------------------------------------------------------
 
 static bool is_readable(const Worker *w, int buffer)
 {
     const CodeBuffer *b = &w->code->buffer[buffer];
 
     return b->place != BUFFER_PRIVATE && w->buffer[buffer].at &&
-           (b->place != BUFFER_SCRATCH ||
-            w->code->buffer[b->root].offset >= 0);
+           (b->place != BUFFER_SCRATCH || w->code->buffer[b->root].offset >= 0);
 }
 
 static void show(Worker *w, const InterpPrint *p, const char *when)
@@ -133,8 +134,8 @@ static void show(Worker *w, const InterpPrint *p, const char *when)
 void show_loop(Worker *w, const Instr *next)
 {
     const InterpOptions *o = w->run->options;
-    int pc = (int)(next - w->code->launch[w->launch < 0 ? 0 : w->launch]
-                              .body.code);
+    int pc =
+        (int)(next - w->code->launch[w->launch < 0 ? 0 : w->launch].body.code);
     char when[80];
 
     for (int i = 0; w->launch >= 0 && i < w->code->loop_count; i++) {

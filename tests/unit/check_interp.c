@@ -4,20 +4,13 @@
 // with random tensors through oracle/naive.c and through code and interp, with
 // every thread count and instruction set, and compares all bytes of all
 // tensors and the number of findings.
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "interp/interp.h"
-#include "ir/ir.h"
 #include "../oracle/naive.h"
+#include "kernel_case.h"
 #include "support/parallel.h"
 #include "unit.h"
-
-typedef struct {
-    const char *file;
-    int64_t symbol;                 // every T.dynamic, and scalar integers
-    const char *sub[9];             // of %A, %B, ...
-} Case;
 
 static const Case cases[] = {
     {"copy_tails", 100, {"float16", "float32"}},
@@ -30,24 +23,39 @@ static const Case cases[] = {
     {"copy_tails", 97, {"uint32", "float8_e4m3fnuz"}},
     {"copy_tails", 97, {"bool", "float32"}},
     {"copy_tails", 60, {"float8_e5m2fnuz", "int16"}},
-    {"gemm", 0, {"float16", "float32", "", "24, 16", "16, 40", "16", "40",
-                 "False", "False"}},
-    {"gemm", 0, {"bfloat16", "float32", "", "16, 24", "16, 40", "16", "40",
-                 "True", "False"}},
-    {"gemm", 0, {"float16", "float16", "", "24, 33", "40, 33", "40", "33",
-                 "False", "True"}},
-    {"gemm", 0, {"float32", "bfloat16", "", "7, 24", "40, 7", "40", "7", "True",
-                 "True"}},
-    {"gemm", 0, {"float64", "float64", "", "24, 16", "40, 16", "40", "16",
-                 "False", "True"}},
-    {"gemm", 0, {"float64", "float32", "", "16, 24", "16, 40", "16", "40",
-                 "True", "False"}},
-    {"gemm", 0, {"float8_e4m3fn", "float32", "", "24, 64", "40, 64", "40", "64",
-                 "False", "True"}},
-    {"gemm", 0, {"int8", "int32", "", "24, 16", "16, 40", "16", "40", "False",
-                 "False"}},
-    {"gemm", 0, {"uint8", "int32", "", "50, 24", "40, 50", "40", "50", "True",
-                 "True"}},
+    {"gemm",
+     0,
+     {"float16", "float32", "", "24, 16", "16, 40", "16", "40", "False",
+      "False"}},
+    {"gemm",
+     0,
+     {"bfloat16", "float32", "", "16, 24", "16, 40", "16", "40", "True",
+      "False"}},
+    {"gemm",
+     0,
+     {"float16", "float16", "", "24, 33", "40, 33", "40", "33", "False",
+      "True"}},
+    {"gemm",
+     0,
+     {"float32", "bfloat16", "", "7, 24", "40, 7", "40", "7", "True", "True"}},
+    {"gemm",
+     0,
+     {"float64", "float64", "", "24, 16", "40, 16", "40", "16", "False",
+      "True"}},
+    {"gemm",
+     0,
+     {"float64", "float32", "", "16, 24", "16, 40", "16", "40", "True",
+      "False"}},
+    {"gemm",
+     0,
+     {"float8_e4m3fn", "float32", "", "24, 64", "40, 64", "40", "64", "False",
+      "True"}},
+    {"gemm",
+     0,
+     {"int8", "int32", "", "24, 16", "16, 40", "16", "40", "False", "False"}},
+    {"gemm",
+     0,
+     {"uint8", "int32", "", "50, 24", "40, 50", "40", "50", "True", "True"}},
     {"reduce", 0, {"float32", "float32", "reduce_sum", ", clear=False"}},
     {"reduce", 0, {"float16", "float32", "reduce_sum", ""}},
     {"reduce", 0, {"float32", "float16", "reduce_sum", ", clear=False"}},
@@ -94,192 +102,17 @@ static const Case cases[] = {
     {"walk", 1, {"float32"}},
 };
 
-// ---- text ----------------------------------------------------------------------------
-
-static Text replace(Arena *a, Text text, const Case *c)
-{
-    TextBuf out = {0};
-    Text copy;
-
-    for (size_t i = 0; i < text.len; i++) {
-        int n = i + 1 < text.len ? text.at[i + 1] - 'A' : -1;
-
-        if (text.at[i] == '%' && n >= 0 && n < 9 && c->sub[n]) {
-            buf_puts(&out, c->sub[n]);
-            i++;
-        } else {
-            buf_addc(&out, text.at[i]);
-        }
-    }
-    copy = text_copy(a, buf_view(&out));
-    buf_release(&out);
-    return copy;
-}
-
-typedef struct {
-    Arena *arena;
-    SourceSet *sources;
-    Diag *diag;
-    IrKernel *kernel;
-} Program;
-
-static Program read_program(const Case *c)
-{
-    Program p = {.arena = arena_create(), .sources = sources_create()};
-    const char *path, *why, *name;
-    char *text;
-    size_t len;
-    uint32_t file;
-
-    p.diag = diag_create(p.sources, stderr, false);
-    name = text_format(p.arena, "tests/data/interp/%s.ir", c->file).at;
-    path = unit_path(p.arena, name);
-    ck_assert_msg(file_read(path, &text, &len, &why), "%s: %s", path, why);
-    file = sources_add(p.sources, name,
-                       replace(p.arena, (Text){text, len}, c));
-    free(text);
-    p.kernel = ir_read(p.arena, op_table_create(p.arena), p.diag, p.sources,
-                       file);
-    ck_assert_msg(p.kernel != NULL, "%s does not read", path);
-    return p;
-}
-
-static void close_program(Program *p)
-{
-    diag_destroy(p->diag);
-    sources_destroy(p->sources);
-    arena_destroy(p->arena);
-}
-
-// ---- tensors ----------------------------------------------------------------------------
-
-enum { MOST_PARAMS = 8 };
-
-typedef struct {
-    int count;
-    InterpArg arg[MOST_PARAMS];
-    size_t bytes[MOST_PARAMS];
-} Tensors;
-
-static uint64_t next_u64(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
-// Mostly small numbers with few bits, now and then one that rounds.
-static double random_value(uint64_t *state, bool whole)
-{
-    uint64_t r = next_u64(state);
-    double x = (double)(int64_t)(r % 41) - 20;
-
-    if (whole)
-        return x < 0 ? -x : x;
-    return r >> 32 & 1 ? x / 8 : ldexp((double)(r >> 40), -22) - 2;
-}
-
-static void fill_tensor(InterpArg *a, int64_t n, uint64_t *state)
-{
-    size_t size = dtype_bytes(a->dtype, 1);
-
-    for (int64_t i = 0; i < n; i++) {
-        double v = random_value(state, !dtype_is_float(a->dtype));
-        char *at = (char *)a->data + (size_t)i * size;
-
-        if (dtype_is_float(a->dtype))
-            num_put_f64(a->dtype, at, v);
-        else
-            num_put_i64(a->dtype, at, (int64_t)v);
-    }
-}
-
-static int64_t size_of(const Case *c, const IrExpr *e)
-{
-    int64_t n;
-
-    return ir_is_int(e, &n) ? n : c->symbol;
-}
-
-static Tensors make_tensors(const Case *c, const IrKernel *k)
-{
-    Tensors t = {.count = k->param_count};
-    uint64_t state = 88172645463325252u;
-
-    ck_assert_int_le(k->param_count, MOST_PARAMS);
-    for (int i = 0; i < k->param_count; i++) {
-        InterpArg *a = &t.arg[i];
-        const IrBuffer *b = k->params[i].buffer;
-        int64_t n = 1;
-
-        a->is_scalar = k->params[i].is_scalar;
-        a->dtype = a->is_scalar ? k->params[i].var->dtype : b->dtype;
-        a->i64 = 3;
-        a->f64 = 0.7;
-        for (int d = a->is_scalar ? -1 : b->rank - 1; d >= 0; d--) {
-            a->shape[d] = size_of(c, b->shape[d]);
-            a->strides[d] = n;
-            n *= a->shape[d];
-        }
-        a->rank = a->is_scalar ? 0 : b->rank;
-        t.bytes[i] = dtype_bytes(a->dtype, n);
-        a->data = malloc(t.bytes[i] + 1);
-        if (!a->is_scalar)
-            fill_tensor(a, n, &state);
-        else if (dtype_is_float(a->dtype))
-            num_put_f64(a->dtype, a->data, a->f64);
-        else
-            num_put_i64(a->dtype, a->data, a->i64);
-    }
-    return t;
-}
-
-static void free_tensors(Tensors *t)
-{
-    for (int i = 0; i < t->count; i++)
-        free(t->arg[i].data);
-}
-
 static int64_t run_oracle(const IrKernel *k, Tensors *t)
 {
     NaiveArg args[MOST_PARAMS] = {{0}};
 
     for (int i = 0; i < t->count; i++) {
-        args[i] = (NaiveArg){.dtype = t->arg[i].dtype, .rank = t->arg[i].rank,
+        args[i] = (NaiveArg){.dtype = t->arg[i].dtype,
+                             .rank = t->arg[i].rank,
                              .data = t->arg[i].data};
         memcpy(args[i].shape, t->arg[i].shape, sizeof t->arg[i].shape);
     }
     return naive_run(k, args);
-}
-
-// ---- comparison ---------------------------------------------------------------------------
-
-static bool same_nan(DType t, const char *a, const char *b)
-{
-    return dtype_is_float(t) && isnan(num_get_f64(t, a)) &&
-           isnan(num_get_f64(t, b));
-}
-
-static void compare(const Case *c, const char *how, const IrKernel *k,
-                    const Tensors *want, const Tensors *got)
-{
-    for (int i = 0; i < want->count; i++) {
-        DType t = want->arg[i].dtype;
-        size_t size = dtype_bytes(t, 1);
-
-        for (size_t at = 0; at < want->bytes[i]; at += size) {
-            const char *x = (char *)want->arg[i].data + at;
-            const char *y = (char *)got->arg[i].data + at;
-
-            if (!memcmp(x, y, size) || same_nan(t, x, y))
-                continue;
-            ck_abort_msg("%s(%lld, %s) %s: %.*s element %zu is %.17g, not %.17g",
-                         c->file, (long long)c->symbol, c->sub[0], how,
-                         TEXT_ARG(k->params[i].name), at / size,
-                         num_get_f64(t, y), num_get_f64(t, x));
-        }
-    }
 }
 
 static void run_one(const Case *c, const Program *p, const Code *code,
@@ -294,7 +127,7 @@ static void run_one(const Case *c, const Program *p, const Code *code,
     setenv("TILESIM_ISA", isa, 1);
     parallel_set_threads(threads);
     r = interp_run(code, p->diag, t.arg, t.count, NULL);
-    compare(c, how, p->kernel, want, &t);
+    compare_tensors(c, how, p->kernel, want, &t);
     ck_assert_msg(r.finding_total == findings,
                   "%s(%lld, %s) %s: %lld findings, not %lld: %s", c->file,
                   (long long)c->symbol, c->sub[0], how,
