@@ -20,11 +20,12 @@
 typedef struct {
     char *at;
     size_t len, used;
+    Arena *taken;
 } Input;
 
 static Input read_all(void)
 {
-    Input in = {0};
+    Input in = {.taken = arena_create()};
     size_t room = 1 << 16, got;
     in.at = xmalloc(room);
     while ((got = fread(in.at + in.len, 1, room - in.len, stdin)) > 0) {
@@ -40,14 +41,15 @@ _Noreturn static void usage(const char *what)
     fatal(EXIT_USAGE, "num_probe: bad %s", what);
 }
 
-// The next `bytes` of the input.
+// An aligned copy of the next `bytes` of the input.
 static void *take(Input *in, size_t bytes)
 {
-    char *at = in->at + in->used;
+    char *copy = arena_alloc(in->taken, bytes + 1, 1);
     if (in->len - in->used < bytes)
         usage("input length");
+    memcpy(copy, in->at + in->used, bytes);
     in->used += bytes;
-    return at;
+    return copy;
 }
 
 static DType dtype_arg(const char *name)
@@ -300,6 +302,7 @@ int main(int argc, char **argv)
                 in = read_all();
             commands[i].run(argv + 2, &in);
             free(in.at);
+            arena_destroy(in.taken);
             return fflush(stdout) || ferror(stdout);
         }
     usage("command");
