@@ -90,8 +90,8 @@ typedef struct {
     // Reductions of `n` contiguous lanes to one, accumulated into *acc, in the
     // fixed order of the language page (docs/language.md "order of sums"): 16
     // partial results p[j] take elements j, j+16, ... ascending; then p[j] op
-    // p[j+8], +4, +2, +1; then acc op result. `round` (may be NULL) is applied
-    // after every step. op: ADD, MAX, MIN, AND, OR, XOR, MUL.
+    // p[j+8], +4, +2, +1; then acc op result. After every step the lane is
+    // rounded to `round` (DT_NONE: not). Any two-operand op.
     void (*reduce)(LaneOp op, LaneType t, DType round, void *acc,
                    const void *a, int64_t n);
 } Lanes;
