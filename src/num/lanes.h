@@ -88,7 +88,7 @@ typedef struct {
                         int rows, int cols);
 
     // Reductions of `n` contiguous lanes to one, accumulated into *acc, in the
-    // fixed order of the language page (docs/language.md "order of sums"): 16
+    // fixed order of docs/arithmetic.md ("Order of sums"): 16
     // partial results p[j] take elements j, j+16, ... ascending; then p[j] op
     // p[j+8], +4, +2, +1; then acc op result. After every step the lane is
     // rounded to `round` (DT_NONE: not). Any two-operand op.
