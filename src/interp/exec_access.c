@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SANE_BITS = 60, ROWS_AHEAD = 6 };
+enum { SANE_BITS = 60, ROWS_AHEAD = 8 };
 
 // ---- elements in a line --------------------------------------------------
 
@@ -293,15 +293,38 @@ static void load_row(Worker *w, const Box *b, char *dst, int64_t at, int n)
     }
 }
 
-// Tiles of a large tensor are short runs far apart, which the processor does
-// not foresee.
-static void fetch_row(const Box *b, int r)
+static void fetch(const Tensor *t, int64_t at, int64_t n)
 {
-    const char *at = b->t->at + (b->at + r * b->sr) * b->t->element;
+    for (int64_t i = 0; i < n * t->element; i += 64)
+        __builtin_prefetch(t->at + at * t->element + i);
+}
 
-    if (r < b->rows && b->inside && b->sc == 1)
-        for (int i = 0; i < b->cols * b->t->element; i += 64)
-            __builtin_prefetch(at + i);
+// Tiles of a large tensor are short runs far apart, which the processor does
+// not foresee. Tells how far a tile is from the one that the same access
+// loaded before: the next is likely to be as far again.
+static int64_t tile_step(Worker *w, const Box *b)
+{
+    Stride *s = &w->stride[b->a - w->code->access];
+
+    if (!w->row0 && !w->col0) {
+        s->step = b->at - s->last;
+        s->last = b->at;
+    }
+    return s->step;
+}
+
+static void load_rows(Worker *w, const Box *b, char *to)
+{
+    int64_t step = tile_step(w, b), pitch = (int64_t)b->cols * b->t->lane;
+
+    for (int r = 0; r < b->rows; r++, to += pitch) {
+        int64_t at = b->at + r * b->sr;
+
+        if (r + ROWS_AHEAD < b->rows)
+            fetch(b->t, at + ROWS_AHEAD * b->sr, b->cols);
+        fetch(b->t, at + step, b->cols);
+        load_elements(w, b->t, to, at, b->cols);
+    }
 }
 
 void load_box(Worker *w, const Box *b, void *dst, const int32_t *mask)
@@ -314,9 +337,12 @@ void load_box(Worker *w, const Box *b, void *dst, const int32_t *mask)
         load_elements(w, b->t, dst, b->at, (int64_t)b->rows * b->cols);
         return;
     }
+    if (b->inside && b->sc == 1 && b->t->global) {
+        load_rows(w, b, dst);
+        return;
+    }
     safe_value(w, b->a->buffer, &safe);
     for (int r = 0; r < b->rows; r++, to += b->cols * lane) {
-        fetch_row(b, r + ROWS_AHEAD);
         row_span(b, r, &low, &high);
         if (low > 0)
             fill_lanes(to, lane, low, &safe);

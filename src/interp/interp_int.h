@@ -33,6 +33,11 @@ typedef struct {
     int64_t index, extent;
 } Finding;
 
+// Where an access was last, to guess where it will be next.
+typedef struct {
+    int64_t last, step;             // element offsets
+} Stride;
+
 typedef struct Run Run;
 
 typedef struct {
@@ -53,6 +58,7 @@ typedef struct {
     double flops;
     int64_t idle_blocks;
     Finding *finding; // by site
+    Stride *stride; // by access
     char *own;        // register storage
     char *scratch;
     char *pack[4];   // working space of gemm and reductions

@@ -43,6 +43,7 @@ void init_worker(Run *run, Worker *w, bool host)
     memcpy(w->slot, c->slot, (size_t)c->slot_count * sizeof(Slot));
     w->buffer = xcalloc((size_t)c->buffer_count + 1, sizeof(Tensor));
     w->finding = xcalloc((size_t)c->site_count + 1, sizeof(Finding));
+    w->stride = xcalloc((size_t)c->access_count + 1, sizeof(Stride));
     w->raw = aligned(CODE_LANES * 8);
     if (host)
         return;
@@ -62,6 +63,7 @@ void release_worker(Worker *w)
     free(w->slot);
     free(w->buffer);
     free(w->finding);
+    free(w->stride);
     free(w->raw);
     free(w->v);
     free(w->own);
