@@ -76,6 +76,24 @@ bool mma_spec(MmaUnit unit, MmaType a, MmaType b, MmaType acc, int k,
     return false;
 }
 
+int mma_spec_count(void)
+{
+    return countof(rules);
+}
+
+MmaSpec mma_spec_at(int i)
+{
+    MmaSpec s = rules[i];
+    s.nan = default_nan(&s);
+    return s;
+}
+
+const char *mma_unit_name(MmaUnit u)
+{
+    static const char *const names[] = {"sync", "wgmma", "mfma"};
+    return names[u];
+}
+
 #if defined(__x86_64__)
 bool mma_has_path(MmaPath path)
 {

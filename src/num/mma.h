@@ -61,6 +61,10 @@ typedef struct {
 // that unit does not multiply these formats.
 bool mma_spec(MmaUnit unit, MmaType a, MmaType b, MmaType acc, int k,
               MmaSpec *out);
+// All there are, for tables and tests.
+int mma_spec_count(void);
+MmaSpec mma_spec_at(int i);
+const char *mma_unit_name(MmaUnit u);           // "sync", "wgmma", "mfma"
 
 // SCALAR is the reference, VECTOR the fastest that this CPU has; they give the
 // same bits. AVX2 and AVX512 force one (mma_has_path() says if it exists).

@@ -9,8 +9,6 @@
 #include "num/mma_pack.h"
 
 enum { SUMS = CHUNK / 4 };                      // of a chunk at most
-// Rows are registers: loops over them must vanish.
-#define UNROLL _Pragma("GCC unroll 8")
 #define EACH_ROW(r) UNROLL for (int r = 0; r < ROWS; r++)
 
 typedef struct {
@@ -23,72 +21,81 @@ typedef struct {
     int32_t kept;                               // bits of an f32 result
     bool renormalise;
     uint64_t special;                           // k with an Inf or NaN
-    // The largest exponent of each sum.
+    // The least lift of each sum: that of its largest product.
     _Alignas(64) union {
-        int8_t narrow[ROWS][SUMS][PANEL];
+        uint8_t narrow[ROWS][SUMS][PANEL];
         int16_t wide[ROWS][SUMS][PANEL];
-    } e;
-    _Alignas(64) float c[ROWS][PANEL];          // the accumulators
+    } lift;
+    float *c[ROWS];                             // the accumulators
+    _Alignas(64) float edge[ROWS][PANEL];
     Panel panel;
 } Work;
 
-// The largest exponents of ROWS rows, columns `at` on.
-INLINE void largest_narrow(Work *w, int sum, int at)
+// The lifts of ROWS rows, columns `at` on.
+INLINE void lift_narrow(Work *w, int sum, int at)
 {
-    const int8_t(*a)[CHUNK] = w->panel.a_exponent.narrow;
-    Vb_full zero = {0}, e0 = zero + INT8_MIN, e1 = e0, e2 = e0, e3 = e0;
+    const uint32_t(*a)[CHUNK] = w->panel.a_lift;
+    Vb_full l0 = (Vb_full){0} + NONE_NARROW, l1 = l0, l2 = l0, l3 = l0;
     int first = sum * w->width;
     for (int k = first; k < first + w->width; k++) {
         Vb_full b;
-        memcpy(&b, &w->panel.b_exponent.narrow[k][at], sizeof b);
-        e0 = max_i8(e0, adds_i8(b, zero + a[0][k]));
-        e1 = max_i8(e1, adds_i8(b, zero + a[1][k]));
-        e2 = max_i8(e2, adds_i8(b, zero + a[2][k]));
-        e3 = max_i8(e3, adds_i8(b, zero + a[3][k]));
+        memcpy(&b, &w->panel.b_lift.narrow[k][at], sizeof b);
+        l0 = min_u8(l0, adds_u8(b, (Vb_full)((Vu){0} + a[0][k])));
+        l1 = min_u8(l1, adds_u8(b, (Vb_full)((Vu){0} + a[1][k])));
+        l2 = min_u8(l2, adds_u8(b, (Vb_full)((Vu){0} + a[2][k])));
+        l3 = min_u8(l3, adds_u8(b, (Vb_full)((Vu){0} + a[3][k])));
     }
-    memcpy(&w->e.narrow[0][sum][at], &e0, sizeof e0);
-    memcpy(&w->e.narrow[1][sum][at], &e1, sizeof e1);
-    memcpy(&w->e.narrow[2][sum][at], &e2, sizeof e2);
-    memcpy(&w->e.narrow[3][sum][at], &e3, sizeof e3);
+    memcpy(&w->lift.narrow[0][sum][at], &l0, sizeof l0);
+    memcpy(&w->lift.narrow[1][sum][at], &l1, sizeof l1);
+    memcpy(&w->lift.narrow[2][sum][at], &l2, sizeof l2);
+    memcpy(&w->lift.narrow[3][sum][at], &l3, sizeof l3);
 }
 
-INLINE void largest_wide(Work *w, int sum, int at)
+INLINE void lift_wide(Work *w, int sum, int at)
 {
-    const int16_t(*a)[CHUNK] = w->panel.a_exponent.wide;
-    Vs_full zero = {0}, e0 = zero + 2 * NONE_WIDE, e1 = e0, e2 = e0, e3 = e0;
+    const uint32_t(*a)[CHUNK] = w->panel.a_lift;
+    Vs_full l0 = (Vs_full){0} + NONE_WIDE, l1 = l0, l2 = l0, l3 = l0;
     int first = sum * w->width;
     for (int k = first; k < first + w->width; k++) {
         Vs_full b;
-        memcpy(&b, &w->panel.b_exponent.wide[k][at], sizeof b);
-        e0 = max_i16(e0, b + (zero + a[0][k]));
-        e1 = max_i16(e1, b + (zero + a[1][k]));
-        e2 = max_i16(e2, b + (zero + a[2][k]));
-        e3 = max_i16(e3, b + (zero + a[3][k]));
+        memcpy(&b, &w->panel.b_lift.wide[k][at], sizeof b);
+        l0 = min_i16(l0, b + (Vs_full)((Vu){0} + a[0][k]));
+        l1 = min_i16(l1, b + (Vs_full)((Vu){0} + a[1][k]));
+        l2 = min_i16(l2, b + (Vs_full)((Vu){0} + a[2][k]));
+        l3 = min_i16(l3, b + (Vs_full)((Vu){0} + a[3][k]));
     }
-    memcpy(&w->e.wide[0][sum][at], &e0, sizeof e0);
-    memcpy(&w->e.wide[1][sum][at], &e1, sizeof e1);
-    memcpy(&w->e.wide[2][sum][at], &e2, sizeof e2);
-    memcpy(&w->e.wide[3][sum][at], &e3, sizeof e3);
+    memcpy(&w->lift.wide[0][sum][at], &l0, sizeof l0);
+    memcpy(&w->lift.wide[1][sum][at], &l1, sizeof l1);
+    memcpy(&w->lift.wide[2][sum][at], &l2, sizeof l2);
+    memcpy(&w->lift.wide[3][sum][at], &l3, sizeof l3);
 }
 
-INLINE void largest_of_chunk(Work *w, bool wide, int columns)
+INLINE void lift_chunk(Work *w, bool wide, int columns)
 {
     enum { WIDTH = 4 * LANES };                 // bytes of a register
     for (int sum = 0; sum < w->count / w->width; sum++) {
         if (wide)
             for (int at = 0; at < columns; at += WIDTH / 2)
-                largest_wide(w, sum, at);
+                lift_wide(w, sum, at);
         else
             for (int at = 0; at < columns; at += WIDTH)
-                largest_narrow(w, sum, at);
+                lift_narrow(w, sum, at);
     }
 }
 
-// The largest product exponent. Without a product it is below LEAST.
-INLINE Vi largest(const Work *w, int row, int sum, int lane, bool wide)
+// The lift of a sum's largest product; above NONE / 2 when it has none.
+INLINE Vi lift_of(const Work *w, int row, int sum, int lane, bool wide)
 {
-    return wide ? widen_i16(&w->e.wide[row][sum][lane])
-                : widen_i8(&w->e.narrow[row][sum][lane]);
+    Vb narrow;
+    if (wide)
+        return widen_i16(&w->lift.wide[row][sum][lane]);
+    memcpy(&narrow, &w->lift.narrow[row][sum][lane], sizeof narrow);
+    return (Vi)widen_u8(narrow);
+}
+
+INLINE Vi is_none(Vi lift, bool wide)
+{
+    return lift > (wide ? NONE_WIDE / 4 : NONE_NARROW - 1);
 }
 
 // Adds up the products of ROWS rows, each times its scale and cut off.
@@ -114,30 +121,28 @@ INLINE Vi magnitude(Vf v)
     return (Vi)v & 0x7fffffff;
 }
 
-// Exponent of c. That of a zero or an f32 subnormal comes out too low, which
-// only shows below LEAST; that of an Inf or NaN is above MOST.
-INLINE Vi exponent_of(const Work *w, Vf c, bool f16)
+// The lift of c. That of a zero or an f32 subnormal comes out too high, which
+// only shows below LEAST; that of an Inf or NaN is beyond MOST.
+INLINE Vi lift_c(const Work *w, Vf c, bool f16)
 {
-    Vi m = magnitude(c), e = (m >> 23) - 127;
+    Vi m = magnitude(c), lift = w->fraction + 254 - (m >> 23);
     if (!f16)
-        return e;
-    return SELECT(m == 0, (Vi){0} + w->spec->floor, max_i32(e, (Vi){0} - 14));
+        return lift;
+    return SELECT(m == 0, (Vi){0} + (w->fraction + 127 - w->spec->floor),
+                  min_i32(lift, (Vi){0} + (w->fraction + 127 + 14)));
 }
 
 // Lanes without a product and with a zero c: no scale is wrong for those.
-INLINE uint32_t nothing(const Work *w, int row, int sum, int lane, bool wide,
-                        Vf c)
+INLINE uint32_t nothing(Vi products, Vf c, bool wide)
 {
-    Vi products = largest(w, row, sum, lane, wide);
-    Vi none = products < (wide ? NONE_WIDE / 2 : LEAST);
-    return lanes_of(none & (magnitude(c) == 0));
+    return lanes_of(is_none(products, wide) & (magnitude(c) == 0));
 }
 
-// How far e is outside what floats hold: above RANGE.
+// How far a lift is outside what floats hold: above RANGE.
 enum { RANGE = MOST - LEAST };
-INLINE Vu outside(Vi e)
+INLINE Vu outside(const Work *w, Vi lift)
 {
-    return (Vu)(e - LEAST);
+    return (Vu)(lift - (w->fraction + 127 - MOST));
 }
 
 // An int32 to the accumulator's precision. For f16: to 24 bits, the last one
@@ -168,29 +173,33 @@ INLINE Vf fused(const Work *w, Vf scale, Vi sum, Vf c, bool to_f16,
 INLINE void fused_sum(const Work *w, int sum, int lane, bool wide, bool to_f16,
                       Vf c[ROWS], uint32_t doubtful[ROWS])
 {
-    Vi e[ROWS], total[ROWS], overflow[ROWS], any_overflow = {0};
-    Vf scale[ROWS];
+    Vi lift[ROWS], total[ROWS], overflow[ROWS], any_overflow = {0};
+    Vf scale[ROWS], d[ROWS];
     Vu any_outside = {0};
     EACH_ROW(r) {
-        Vi ec = exponent_of(w, c[r], to_f16);
-        e[r] = max_i32(largest(w, r, sum, lane, wide), ec);
-        scale[r] = scale_f32(w->fraction + 127 - e[r]);
+        lift[r] = min_i32(lift_of(w, r, sum, lane, wide),
+                          lift_c(w, c[r], to_f16));
+        if (wide)
+            lift[r] = min_i32(lift[r], (Vi){0} + 254);
+        scale[r] = power_f32(lift[r]);
     }
     add_products(w, sum, lane, scale, total);
-    Vf before[ROWS];
     EACH_ROW(r) {
-        before[r] = c[r];
-        c[r] = fused(w, scale[r], total[r], c[r], to_f16, &overflow[r]);
+        d[r] = fused(w, scale[r], total[r], c[r], to_f16, &overflow[r]);
         any_overflow |= overflow[r];
-        any_outside = max_u32(any_outside, outside(e[r]));
+        any_outside = max_u32(any_outside, outside(w, lift[r]));
         doubtful[r] = 0;
     }
-    if (!(lanes_of(any_overflow) | lanes_above(any_outside, RANGE)))
-        return;
-    EACH_ROW(r) {
-        doubtful[r] = lanes_of(overflow[r]) | lanes_above(outside(e[r]), RANGE);
-        doubtful[r] &= ~nothing(w, r, sum, lane, wide, before[r]);
+    if (lanes_of(any_overflow) | lanes_above(any_outside, RANGE)) {
+        EACH_ROW(r) {
+            Vi products = lift_of(w, r, sum, lane, wide);
+            doubtful[r] = lanes_of(overflow[r]) |
+                          lanes_above(outside(w, lift[r]), RANGE);
+            doubtful[r] &= ~nothing(products, c[r], wide);
+        }
     }
+    EACH_ROW(r)
+        c[r] = d[r];
 }
 
 // Floors to 31 bits below the leading one.
@@ -210,24 +219,38 @@ INLINE Hf late_half(const Work *w, Hd sum, Vi c, int h)
     return f32_of_f64(w->renormalise ? renormalise(t) : t);
 }
 
-// The exponents of a step, and powers of two that bring the products' sum and
-// c to where they meet.
+// Where the products' sum and c meet: the lift of the larger, and powers of
+// two that bring both there and the result back.
 typedef struct {
-    Vi e;
-    Vf sum, c;
+    Vi lift;
+    Vf sum, c, result;
 } Places;
 
-INLINE Places places_of(Vi ed, Vi ec)
+INLINE Vi at_least_1(Vi n)
 {
-    Vi e = max_i32(ed, ec);
-    return (Places){e, exp2_f32(ed - e + 8), scale_f32(24 + 127 - e)};
+    return max_i32(n, (Vi){0} + 1);
 }
 
-// Lanes that may be wrong: c or the products outside what floats hold.
-INLINE uint32_t late_doubtful(Vi ed, Vi e)
+INLINE Places places_of(const Work *w, Vi products, Vi c)
 {
-    Vi products = (ed > MOST) | ((ed < LEAST) & (ed > NONE_WIDE / 2));
-    return lanes_above(outside(e), RANGE) | lanes_of(products);
+    Vi lift = min_i32(min_i32(products, c), (Vi){0} + 254);
+    return (Places){
+        .lift = lift,
+        .sum = power_f32(at_least_1(lift - products + 127 + 8)),
+        .c = power_f32(lift),
+        .result = power_f32(at_least_1(w->fraction + 222 - lift)),
+    };
+}
+
+// Lanes that may be wrong: the products, or the larger of them and c, outside
+// what floats hold.
+INLINE uint32_t late_doubtful(const Work *w, Vi products, Vi lift, Vf c,
+                              bool wide)
+{
+    Vi none = is_none(products, wide);
+    Vu far = outside(w, products) & (Vu)~none;
+    uint32_t lanes = lanes_above(max_u32(far, outside(w, lift)), RANGE);
+    return lanes ? lanes & ~nothing(products, c, wide) : 0;
 }
 
 INLINE Hd placed_half(Vi sum, Vf place, int h)
@@ -236,78 +259,72 @@ INLINE Hd placed_half(Vi sum, Vf place, int h)
 }
 
 // TR-FDPA of one row, its products added up.
-INLINE Vf late(const Work *w, Vi ed, Vi sum, Vf c, uint32_t *doubtful)
+INLINE Vf late(const Work *w, Vi products, Vi sum, Vf c, bool wide,
+               uint32_t *doubtful)
 {
-    Places p = places_of(ed, exponent_of(w, c, false));
+    Places p = places_of(w, products, lift_c(w, c, false));
     Vi aligned = floor_product(c, p.c);
-    *doubtful = late_doubtful(ed, p.e);
+    *doubtful = late_doubtful(w, products, p.lift, c, wide);
     Vf t = join_f32(late_half(w, placed_half(sum, p.sum, 0), aligned, 0),
                     late_half(w, placed_half(sum, p.sum, 1), aligned, 1));
-    return t * exp2_f32(p.e - 32);
+    return t * p.result;
 }
 
 INLINE void late_sum(const Work *w, int sum, int lane, bool wide, Vf c[ROWS],
                      uint32_t doubtful[ROWS])
 {
-    Vi ed[ROWS], total[ROWS];
+    Vi lift[ROWS], total[ROWS];
     Vf scale[ROWS];
     EACH_ROW(r) {
-        ed[r] = largest(w, r, sum, lane, wide);
-        scale[r] = exp2_f32(w->fraction - ed[r]);
+        lift[r] = lift_of(w, r, sum, lane, wide);
+        scale[r] = power_f32(min_i32(lift[r], (Vi){0} + 254));
     }
     add_products(w, sum, lane, scale, total);
-    EACH_ROW(r) {
-        Vf d = late(w, ed[r], total[r], c[r], &doubtful[r]);
-        if (doubtful[r])
-            doubtful[r] &= ~nothing(w, r, sum, lane, wide, c[r]);
-        c[r] = d;
-    }
+    EACH_ROW(r)
+        c[r] = late(w, lift[r], total[r], c[r], wide, &doubtful[r]);
 }
 
-// Sums of the even and of the odd products, and their largest exponents.
+// Lifts and sums of the even and of the odd products.
 typedef struct {
-    Vi e0, e1, s0, s1;
+    Vi l0, l1, s0, s1;
 } Groups;
 
 // GTR-FDPA of one row.
 INLINE Vf late2(const Work *w, const Groups *g, Vf c, uint32_t *doubtful)
 {
-    Vi ed = max_i32(g->e0, g->e1), ec = exponent_of(w, c, false);
-    Vf place0 = exp2_f32(g->e0 - ed), place1 = exp2_f32(g->e1 - ed);
-    Places p = places_of(ed, ec);
-    Vi near = floor_product(c, p.c) & (ec >= ed - 25);
+    Vi products = min_i32(g->l0, g->l1), lc = lift_c(w, c, false);
+    Vf place0 = power_f32(at_least_1(products - g->l0 + 127));
+    Vf place1 = power_f32(at_least_1(products - g->l1 + 127));
+    Places p = places_of(w, products, lc);
+    Vi near = floor_product(c, p.c) & (lc <= products + 25);
     Hf t[2];
-    *doubtful = late_doubtful(ed, p.e);
+    *doubtful = late_doubtful(w, products, p.lift, c, false);
     UNROLL for (int h = 0; h < 2; h++)
     {
         Hd s = round_down(placed_half(g->s0, place0, h)) +
                round_down(placed_half(g->s1, place1, h));
         t[h] = late_half(w, s * f64_of_f32(half_f32(p.sum, h)), near, h);
     }
-    return join_f32(t[0], t[1]) * exp2_f32(p.e - 32);
+    return join_f32(t[0], t[1]) * p.result;
 }
 
 // Sums 2i and 2i + 1 of a row are the even and the odd products.
 INLINE void late2_sum(const Work *w, int sum, int lane, Vf c[ROWS],
                       uint32_t doubtful[ROWS])
 {
-    Vi e0[ROWS], e1[ROWS], s0[ROWS], s1[ROWS];
+    Vi l0[ROWS], l1[ROWS], s0[ROWS], s1[ROWS];
     Vf f0[ROWS], f1[ROWS];
     EACH_ROW(r) {
-        e0[r] = largest(w, r, sum, lane, false);
-        e1[r] = largest(w, r, sum + 1, lane, false);
-        f0[r] = exp2_f32(w->fraction - e0[r]);
-        f1[r] = exp2_f32(w->fraction - e1[r]);
+        l0[r] = lift_of(w, r, sum, lane, false);
+        l1[r] = lift_of(w, r, sum + 1, lane, false);
+        f0[r] = power_f32(l0[r]);
+        f1[r] = power_f32(l1[r]);
     }
     add_products(w, sum, lane, f0, s0);
     add_products(w, sum + 1, lane, f1, s1);
     EACH_ROW(r) {
-        Groups g = {e0[r], e1[r], s0[r], s1[r]};
-        Vf d = late2(w, &g, c[r], &doubtful[r]);
-        if (doubtful[r])
-            doubtful[r] &= ~(nothing(w, r, sum, lane, false, c[r]) &
-                             nothing(w, r, sum + 1, lane, false, c[r]));
-        c[r] = d;
+        Groups g = {l0[r], l1[r], s0[r], s1[r]};
+        c[r] = late2(w, &g, c[r], &doubtful[r]);
     }
 }
 
@@ -374,13 +391,13 @@ static __attribute__((noinline)) Vf scalar_lanes(const Work *w, int row,
 // Lanes with a special operand in the step at k.
 INLINE uint32_t special_lanes(const Work *w, int row, int lane, int k)
 {
-    uint64_t step = (w->spec->step == 64 ? 0 : 1ull << w->spec->step) - 1;
+    const MmaSpec *s = w->spec;
+    uint64_t step = (s->step == 64 ? 0 : 1ull << s->step) - 1;
+    uint32_t lanes = 0;
     if (w->panel.a_special[row] >> k & step)
         return ~0u >> (32 - LANES);
-    uint32_t lanes = 0;
-    for (int l = 0; l < LANES; l++)
-        lanes |= (uint32_t)((w->panel.b_special[lane + l] >> k & step) != 0)
-                 << l;
+    for (int i = k; i < k + s->step; i++)
+        lanes |= w->panel.b_special[i][lane / LANES];
     return lanes;
 }
 
@@ -426,73 +443,85 @@ INLINE void run_lanes(Work *w, Made made, int sum, int lane, int k)
     }
 }
 
-// Whether a row of LANES columns lies inside the tile.
-INLINE bool is_inside(const Work *w, int row, int lane)
+// ---- the accumulators ------------------------------------------------------
+//
+// An f32 row that lies inside D is worked on in place; others in w->edge.
+
+INLINE int row_columns(const Work *w)
 {
-    return w->row + row < w->tile->m && w->column + lane + LANES <= w->tile->n;
+    int left = w->tile->n - w->column;
+    return left < PANEL ? left : PANEL;
 }
 
-INLINE int64_t acc_index(const Work *w, int64_t pitch, int row, int lane)
+INLINE char *d_at(const Work *w, int row, int bytes)
 {
-    return (w->row + row) * pitch + w->column + lane;
+    int64_t i = (w->row + row) * w->tile->ldd + w->column;
+    return (char *)w->tile->d + i * bytes;
 }
 
-INLINE int lanes_inside(const Work *w, int row, int lane)
-{
-    int left = w->tile->n - w->column - lane;
-    return w->row + row < w->tile->m ? left < LANES ? left : LANES : 0;
-}
-
-// C of the first chunk, D of the later ones; zeros beyond the edges.
-INLINE Vf load_c(const Work *w, bool f16, int row, int lane)
+// C for the first chunk, D for the later ones; NULL for zeros.
+INLINE const char *c_at(const Work *w, int row, int bytes)
 {
     const MmaTile *t = w->tile;
-    bool first = w->k == 0;
-    const void *base = first ? t->c : t->d;
-    if (!base)
-        return (Vf){0};
-    int bytes = f16 ? 2 : 4;
-    int64_t i = acc_index(w, first ? t->ldc : t->ldd, row, lane);
-    const char *at = (const char *)base + i * bytes;
-    char edge[LANES * 4] = {0};
-    if (!is_inside(w, row, lane))
-        at = memcpy(edge, at, (size_t)(lanes_inside(w, row, lane) * bytes));
-    return f16 ? f32_of_f16(at) : load_f32(at);
+    if (w->k)
+        return d_at(w, row, bytes);
+    if (!t->c)
+        return NULL;
+    return (const char *)t->c +
+           ((w->row + row) * t->ldc + w->column) * bytes;
 }
 
-INLINE void store_d(const Work *w, bool f16, int row, int lane, Vf d)
+INLINE void widen_row(float *out, const char *c, int columns)
 {
-    int bytes = f16 ? 2 : 4;
-    int64_t i = acc_index(w, w->tile->ldd, row, lane);
-    char *at = (char *)w->tile->d + i * bytes;
-    char edge[LANES * 4];
-    bool inside = is_inside(w, row, lane);
-    char *to = inside ? at : edge;
-    if (f16)
-        store_f16(to, d);
-    else
-        store_f32(to, d);
-    if (!inside)
-        memcpy(at, edge, (size_t)(lanes_inside(w, row, lane) * bytes));
+    uint16_t codes[PANEL + LANES] = {0};
+    memcpy(codes, c, (size_t)columns * 2);
+    for (int i = 0; i < columns; i += LANES)
+        store_f32(out + i, f32_of_f16(codes + i));
+}
+
+INLINE void open_row(Work *w, int row, bool f16)
+{
+    int columns = row_columns(w), bytes = f16 ? 2 : 4;
+    bool inside = w->row + row < w->tile->m;
+    bool in_place = inside && !f16 && columns % LANES == 0;
+    const char *c = inside ? c_at(w, row, bytes) : NULL;
+    w->c[row] = in_place ? (float *)d_at(w, row, 4) : w->edge[row];
+    if (!c)
+        memset(w->c[row], 0, (size_t)columns * 4);
+    else if (f16)
+        widen_row(w->c[row], c, columns);
+    else if (c != (const char *)w->c[row])
+        memcpy(w->c[row], c, (size_t)columns * 4);
+}
+
+INLINE void close_row(Work *w, int row, bool f16)
+{
+    int columns = row_columns(w);
+    if (w->row + row >= w->tile->m || w->c[row] != w->edge[row])
+        return;
+    if (!f16) {
+        memcpy(d_at(w, row, 4), w->edge[row], (size_t)columns * 4);
+        return;
+    }
+    uint16_t codes[PANEL + LANES];
+    for (int i = 0; i < columns; i += LANES)
+        store_f16(codes + i, load_f32(&w->edge[row][i]));
+    memcpy(d_at(w, row, 2), codes, (size_t)columns * 2);
 }
 
 INLINE void run_rows(Work *w, Made made)
 {
-    int columns = w->tile->n - w->column;
-    if (columns > PANEL)
-        columns = PANEL;
-    largest_of_chunk(w, made.wide, columns);
+    int columns = row_columns(w);
+    lift_chunk(w, made.wide, columns);
     for (int r = 0; r < ROWS; r++)
-        for (int lane = 0; lane < columns; lane += LANES)
-            store_f32(&w->c[r][lane], load_c(w, made.to_f16, r, lane));
+        open_row(w, r, made.to_f16);
     // Columns inside steps: the end of one overlaps the start of the next.
     int sums = w->spec->step / w->width, sum = 0;
     for (int k = 0; k < w->count; k += w->spec->step, sum += sums)
         for (int lane = 0; lane < columns; lane += LANES)
             run_lanes(w, made, sum, lane, k);
     for (int r = 0; r < ROWS; r++)
-        for (int lane = 0; lane < columns; lane += LANES)
-            store_d(w, made.to_f16, r, lane, load_f32(&w->c[r][lane]));
+        close_row(w, r, made.to_f16);
 }
 
 // Kernel order of k: as it stands; in a step even then odd; or those with
@@ -515,17 +544,9 @@ INLINE const void *element(const void *base, int64_t i, const Format *f)
 INLINE uint64_t pack_panel(Work *w, const Format *f, bool wide)
 {
     const MmaTile *t = w->tile;
-    uint64_t special = 0;
-    for (int j = 0; j < PANEL; j++) {
-        if (w->column + j < t->n)
-            pack_column(&w->panel, f, j,
-                        element(t->b, (w->column + j) * t->ldb + w->k, f),
-                        w->count, wide);
-        else
-            clear_column(&w->panel, j, w->count, wide);
-        special |= w->panel.b_special[j];
-    }
-    return special;
+    Columns b = {f, element(t->b, w->column * t->ldb + w->k, f),
+                t->ldb * f->bytes, row_columns(w), w->count};
+    return pack_columns(&w->panel, &b, wide);
 }
 
 INLINE uint64_t pack_rows(Work *w, const Format *f, bool wide)
@@ -559,7 +580,9 @@ INLINE void run_tile(Work *w, Made made)
     int least_b = 1 - mma_type_info(s->b)->bias;
     if (made.rule == MMA_HALVES)
         least_a = least_b = -14;
-    Format fa = format_of(s->a, least_a), fb = format_of(s->b, least_b);
+    int share = (s->fraction + 127) / 2;
+    Format fa = format_of(s->a, least_a, share);
+    Format fb = format_of(s->b, least_b, s->fraction + 127 - share);
     fa.flip = s->negate_a ? 0x80000000 : 0;
     for (w->column = 0; w->column < t->n; w->column += PANEL) {
         for (w->k = 0; w->k < t->k; w->k += CHUNK) {
@@ -618,7 +641,9 @@ static void run_sums(const MmaSpec *s, const MmaTile *t)
         .renormalise = !s->skip_renormalise,
     };
     w.panel.reordered = pairs;
-    for (int k = 0; k < CHUNK; k++)
+    for (int k = 0; k < CHUNK; k++) {
         w.panel.order[k] = (uint8_t)kernel_order(s, k);
+        w.panel.place[w.panel.order[k]] = (uint8_t)k;
+    }
     kernel_of(s, wide)(&w);
 }

@@ -22,9 +22,11 @@ typedef int32_t Hi __attribute__((vector_size(4 * HALF)));
 typedef double Hd __attribute__((vector_size(8 * HALF)));
 typedef int64_t Hl __attribute__((vector_size(8 * HALF)));
 // Whole registers of narrow exponents.
-typedef int8_t Vb_full __attribute__((vector_size(4 * LANES)));
+typedef uint8_t Vb_full __attribute__((vector_size(4 * LANES)));
 typedef int16_t Vs_full __attribute__((vector_size(4 * LANES)));
 
+// Loops over registers must vanish.
+#define UNROLL _Pragma("GCC unroll 16")
 #define CONVERT(x, T) __builtin_convertvector(x, T)
 // Lane by lane, where `mask` is all ones or zeros; integers of one type.
 #define SELECT(mask, a, b) (((mask) & (a)) | (~(mask) & (b)))
@@ -80,20 +82,20 @@ INLINE Vi min_i32(Vi a, Vi b)
     return (Vi)_mm512_min_epi32((__m512i)a, (__m512i)b);
 }
 
-// Sums of bytes, kept inside a byte.
-INLINE Vb_full adds_i8(Vb_full a, Vb_full b)
+// Sums of bytes that stop at 255.
+INLINE Vb_full adds_u8(Vb_full a, Vb_full b)
 {
-    return (Vb_full)_mm512_adds_epi8((__m512i)a, (__m512i)b);
+    return (Vb_full)_mm512_adds_epu8((__m512i)a, (__m512i)b);
 }
 
-INLINE Vb_full max_i8(Vb_full a, Vb_full b)
+INLINE Vb_full min_u8(Vb_full a, Vb_full b)
 {
-    return (Vb_full)_mm512_max_epi8((__m512i)a, (__m512i)b);
+    return (Vb_full)_mm512_min_epu8((__m512i)a, (__m512i)b);
 }
 
-INLINE Vs_full max_i16(Vs_full a, Vs_full b)
+INLINE Vs_full min_i16(Vs_full a, Vs_full b)
 {
-    return (Vs_full)_mm512_max_epi16((__m512i)a, (__m512i)b);
+    return (Vs_full)_mm512_min_epi16((__m512i)a, (__m512i)b);
 }
 // floor(x * y), exact even where the product underflows.
 INLINE Vi floor_product(Vf x, Vf y)
@@ -104,7 +106,7 @@ INLINE Vi floor_product(Vf x, Vf y)
                                                _MM_FROUND_NO_EXC);
 }
 
-INLINE void store_i8(void *at, Vi x)
+INLINE void store_u8(void *at, Vi x)
 {
     _mm_storeu_si128(at, _mm512_cvtepi32_epi8((__m512i)x));
 }
@@ -122,11 +124,6 @@ INLINE Vu max_u32(Vu a, Vu b)
 INLINE uint32_t lanes_above(Vu a, uint32_t b)
 {
     return _mm512_cmpgt_epu32_mask((__m512i)a, _mm512_set1_epi32((int)b));
-}
-
-INLINE Vi widen_i8(const void *at)
-{
-    return (Vi)_mm512_cvtepi8_epi32(_mm_loadu_si128(at));
 }
 
 INLINE Vu widen_u8(Vb x)
@@ -228,20 +225,20 @@ INLINE Vi min_i32(Vi a, Vi b)
     return (Vi)_mm256_min_epi32((__m256i)a, (__m256i)b);
 }
 
-// Sums of bytes, kept inside a byte.
-INLINE Vb_full adds_i8(Vb_full a, Vb_full b)
+// Sums of bytes that stop at 255.
+INLINE Vb_full adds_u8(Vb_full a, Vb_full b)
 {
-    return (Vb_full)_mm256_adds_epi8((__m256i)a, (__m256i)b);
+    return (Vb_full)_mm256_adds_epu8((__m256i)a, (__m256i)b);
 }
 
-INLINE Vb_full max_i8(Vb_full a, Vb_full b)
+INLINE Vb_full min_u8(Vb_full a, Vb_full b)
 {
-    return (Vb_full)_mm256_max_epi8((__m256i)a, (__m256i)b);
+    return (Vb_full)_mm256_min_epu8((__m256i)a, (__m256i)b);
 }
 
-INLINE Vs_full max_i16(Vs_full a, Vs_full b)
+INLINE Vs_full min_i16(Vs_full a, Vs_full b)
 {
-    return (Vs_full)_mm256_max_epi16((__m256i)a, (__m256i)b);
+    return (Vs_full)_mm256_min_epi16((__m256i)a, (__m256i)b);
 }
 INLINE void store_i16(void *at, Vi x)
 {
@@ -250,11 +247,11 @@ INLINE void store_i16(void *at, Vi x)
     _mm_storeu_si128(at, _mm256_castsi256_si128(pairs));
 }
 
-INLINE void store_i8(void *at, Vi x)
+INLINE void store_u8(void *at, Vi x)
 {
     __m128i words;
     store_i16(&words, x);
-    _mm_storel_epi64(at, _mm_packs_epi16(words, words));
+    _mm_storel_epi64(at, _mm_packus_epi16(words, words));
 }
 
 INLINE Vu max_u32(Vu a, Vu b)
@@ -265,11 +262,6 @@ INLINE Vu max_u32(Vu a, Vu b)
 INLINE uint32_t lanes_above(Vu a, uint32_t b)
 {
     return lanes_of((Vi)(a > (Vu){0} + b));
-}
-
-INLINE Vi widen_i8(const void *at)
-{
-    return (Vi)_mm256_cvtepi8_epi32(_mm_loadl_epi64(at));
 }
 
 INLINE Vu widen_u8(Vb x)
@@ -362,17 +354,41 @@ INLINE void store_f32(void *at, Vf v)
     memcpy(at, &v, sizeof v);
 }
 
-// 2^n, n brought into the range of normal floats.
-INLINE Vf exp2_f32(Vi n)
+// Lanes of a pair of registers: where bit `step` of the lane's number is set
+// the other register's lane goes, so that blocks of `step` change places.
+typedef int32_t VEC_PICK __attribute__((vector_size(4 * LANES)));
+
+INLINE VEC_PICK lane_numbers(void)
 {
-    n = max_i32(min_i32(n, (Vi){0} + 127), (Vi){0} - 126);
-    return (Vf)((n + 127) << 23);
+    VEC_PICK n;
+    for (int i = 0; i < LANES; i++)
+        n[i] = i;
+    return n;
 }
 
-// 2^(n - 127), n below 255.
-INLINE Vf scale_f32(Vi n)
+INLINE void swap_blocks(Vu *a, Vu *b, int step)
 {
-    return (Vf)(min_i32(n, (Vi){0} + 254) << 23);
+    VEC_PICK n = lane_numbers(), odd = (n & step) != 0;
+    VEC_PICK low = SELECT(odd, (n ^ step) + LANES, n);
+    VEC_PICK high = SELECT(odd, n + LANES, n ^ step);
+    Vu first = __builtin_shuffle(*a, *b, low);
+    *b = __builtin_shuffle(*a, *b, high);
+    *a = first;
+}
+
+// Rows become columns.
+INLINE void transpose(Vu v[LANES])
+{
+    UNROLL for (int step = 1; step < LANES; step *= 2)
+        UNROLL for (int i = 0; i < LANES; i++)
+            if (!(i & step))
+                swap_blocks(&v[i], &v[i + step], step);
+}
+
+// 2^(n - 127), n in 0 .. 254.
+INLINE Vf power_f32(Vi n)
+{
+    return (Vf)(n << 23);
 }
 
 // 1 / x of a power of two; 0 for 2^127.
