@@ -119,6 +119,7 @@ typedef struct {
     Emit *out;
     Par *par;
     LoopCtx *loop;
+    const IrStmt *block;        // the innermost around
     Binding *binding;    // by variable id
     int *var_slot;       // by buffer: slot of an alloc_var, or -1
     bool *var_private;   // by buffer: some T.Parallel writes it

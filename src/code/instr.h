@@ -38,6 +38,7 @@ typedef enum {
 enum {
     INSTR_ROW = 1,      // one lane per row of the chunk
     INSTR_NO_SAT = 2,   // CAST to fp8 does not saturate
+    INSTR_AIMED = 8,    // VSTORE of a register that a VAIM may have placed
     INSTR_COPY = 4,     // VLOAD fills d where it lies, never lets it point
 };
 

@@ -476,6 +476,7 @@ static Val aim(Lower *l, int access, Val v, int last)
 static void store_vector(Lower *l, const IrBuffer *b, const Form *index, Val v,
                          unsigned quiet, Level level)
 {
+    uint8_t flags = 0;
     int last;
     Spot s;
 
@@ -484,12 +485,15 @@ static void store_vector(Lower *l, const IrBuffer *b, const Form *index, Val v,
     s = spot_of(l, b, index, true, quiet, level);
     if (s.access < 0)
         return;
-    if (s.level > v.level)
+    if (s.level > v.level) {
         v = promote(l, v, s.level);
-    else if (can_aim(l, &l->access.at[s.access], v, last))
+    } else if (can_aim(l, &l->access.at[s.access], v, last)) {
         v = aim(l, s.access, v, last);
+        flags = INSTR_AIMED;
+    }
+    flags |= s.level == AT_ROW ? INSTR_ROW : 0;
     emit(l, (Instr){.op = INSTR_VSTORE,
-                    .flags = s.level == AT_ROW ? INSTR_ROW : 0,
+                    .flags = flags,
                     .a = s.access,
                     .b = v.reg,
                     .c = l->par->mask});

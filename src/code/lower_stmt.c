@@ -42,6 +42,81 @@ static void alloc_var(Lower *l, const IrBuffer *b)
     emit(l, (Instr){.op = INSTR_MOV, .d = slot, .a = int_slot(l, t, 0)});
 }
 
+typedef struct {
+    const Lower *l;
+    int root;
+    bool found;
+} Mention;
+
+static void meet(Mention *m, const IrBuffer *b)
+{
+    m->found |= root_of(m->l, b->id) == m->root;
+}
+
+static bool mention_expr(void *ctx, IrExpr *e)
+{
+    if (e->kind == EXPR_LOAD || e->kind == EXPR_ATOMIC)
+        meet(ctx, e->buffer);
+    return true;
+}
+
+static bool mention_stmt(void *ctx, IrStmt *s)
+{
+    if (s->kind == STMT_STORE)
+        meet(ctx, s->buffer);
+    for (int i = 0; s->kind == STMT_TILE && i < s->operand_count; i++)
+        if (s->operand[i].kind == OPERAND_REGION)
+            meet(ctx, s->operand[i].region->buffer);
+    return true;
+}
+
+static bool mentions(const Lower *l, const IrStmt *s, int root)
+{
+    Mention m = {l, root, false};
+
+    ir_walk((IrStmt *)s, mention_stmt, mention_expr, &m);
+    return m.found;
+}
+
+// Whether s writes all of b and reads none of it. A copy from global memory
+// walks all of the tile.
+static bool overwrites(const IrStmt *s, const IrBuffer *b)
+{
+    const IrRegion *dst;
+    int at = s->op == OP_COPY ? 1 : 0;
+
+    if (s->kind != STMT_TILE ||
+        (s->op != OP_COPY && s->op != OP_CLEAR && s->op != OP_FILL) ||
+        s->operand[at].kind != OPERAND_REGION)
+        return false;
+    dst = s->operand[at].region;
+    if (dst->buffer != b || dst->form != REGION_WHOLE)
+        return false;
+    return s->op == OP_CLEAR ||
+           (s->op == OP_COPY
+                ? s->operand[0].kind == OPERAND_REGION &&
+                      is_global(s->operand[0].region->buffer)
+                : !may_fault(s->operand[1].expr));
+}
+
+// Whether the statements after the allocation write b before they read it.
+static bool is_overwritten(const Lower *l, const IrStmt *s)
+{
+    const IrStmt *block = l->block;
+    bool after = false;
+
+    for (int i = 0; block && i < block->len; i++) {
+        const IrStmt *t = block->body[i];
+
+        if (after && overwrites(t, s->buffer))
+            return true;
+        if (after && mentions(l, t, root_of(l, s->buffer->id)))
+            return false;
+        after |= t == s;
+    }
+    return false;
+}
+
 static void lower_alloc(Lower *l, const IrStmt *s)
 {
     CodeBuffer *root = &l->code->buffer[root_of(l, s->buffer->id)];
@@ -57,7 +132,8 @@ static void lower_alloc(Lower *l, const IrStmt *s)
                     TEXT_ARG(s->buffer->name));
         return;
     }
-    if (reserve(l, root) && root->place == BUFFER_SCRATCH)
+    if (reserve(l, root) && root->place == BUFFER_SCRATCH &&
+        !is_overwritten(l, s))
         emit(l, (Instr){.op = INSTR_ALLOC, .a = s->buffer->id});
 }
 
@@ -254,13 +330,17 @@ static void lower_assert(Lower *l, const IrStmt *s)
 
 static void lower_block(Lower *l, const IrStmt *s)
 {
+    const IrStmt *outer = l->block;
+
     for (int i = 0; i < s->len && !l->failed; i++) {
         IrStmtKind kind = s->body[i]->kind;
 
+        l->block = s;
         lower_stmt(l, s->body[i]);
         if (kind == STMT_BREAK || kind == STMT_CONTINUE)
-            return; // what follows is never reached
+            break; // what follows is never reached
     }
+    l->block = outer;
 }
 
 void lower_stmt(Lower *l, const IrStmt *s)

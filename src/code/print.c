@@ -251,6 +251,8 @@ static void print_instr(TextBuf *out, const Code *c, const Instr *i, int pc)
         buf_puts(out, ".row");
     if (i->flags & INSTR_COPY)
         buf_puts(out, ".copy");
+    if (i->flags & INSTR_AIMED)
+        buf_puts(out, ".aimed");
     if (i->flags & INSTR_NO_SAT)
         buf_puts(out, ".nosat");
     for (int f = 0; info->operands[f] && f <= arity(i); f++) {

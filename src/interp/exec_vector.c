@@ -133,19 +133,39 @@ static bool can_point(const Box *b)
     return b->inside && !b->t->load && box_is_dense(b);
 }
 
+// Where the lanes of a flat access lie if they lie there one after the other,
+// else NULL: the common case, without a box.
+static char *flat_lanes(const Worker *w, const Access *a, bool by_row)
+{
+    const AccessDim *d = &a->dim[0];
+    const Tensor *t = &w->buffer[a->buffer];
+    int64_t step = by_row ? d->row : d->col;
+    int64_t at = w->slot[d->slot].i + w->row0 * d->row + w->col0 * d->col;
+
+    if (a->kind != ACCESS_FLAT || t->load || step != 1 || t->private ||
+        !(by_row || w->rows == 1 || d->row == w->cols))
+        return NULL;
+    return t->at + at * t->element;
+}
+
 const Instr *exec_VLOAD(Worker *w, const Instr *i)
 {
     const Access *a = &w->code->access[i->a];
+    bool by_row = i->flags & INSTR_ROW, view = !(i->flags & INSTR_COPY);
+    char *at = view ? flat_lanes(w, a, by_row) : NULL;
     Box b;
 
-    set_box(w, &b, a, i->flags & INSTR_ROW);
-    if (!(i->flags & INSTR_COPY)) {
-        if (can_point(&b)) {
-            w->v[i->d] = b.t->at + b.at * b.t->element;
-            return i + 1;
-        }
-        w->v[i->d] = own_storage(w, i->d);
+    if (at) {
+        w->v[i->d] = at;
+        return i + 1;
     }
+    set_box(w, &b, a, by_row);
+    if (view && can_point(&b)) {
+        w->v[i->d] = b.t->at + b.at * b.t->element;
+        return i + 1;
+    }
+    if (view)
+        w->v[i->d] = own_storage(w, i->d);
     if (a->kind == ACCESS_LANES)
         gather(w, &b, w->v[i->d], mask_of(w, i->b));
     else
@@ -153,13 +173,20 @@ const Instr *exec_VLOAD(Worker *w, const Instr *i)
     return i + 1;
 }
 
+// Counted stores go through VSTORE.
 const Instr *exec_VAIM(Worker *w, const Instr *i)
 {
+    const Access *a = &w->code->access[i->a];
+    bool by_row = i->flags & INSTR_ROW;
+    char *at = flat_lanes(w, a, by_row);
     Box b;
 
-    set_box(w, &b, &w->code->access[i->a], i->flags & INSTR_ROW);
-    w->v[i->d] =
-        can_point(&b) ? b.t->at + b.at * b.t->element : own_storage(w, i->d);
+    if (!at) {
+        set_box(w, &b, a, by_row);
+        at = can_point(&b) && !b.t->writes ? b.t->at + b.at * b.t->element
+                                           : own_storage(w, i->d);
+    }
+    w->v[i->d] = at;
     return i + 1;
 }
 
@@ -168,6 +195,10 @@ const Instr *exec_VSTORE(Worker *w, const Instr *i)
     const Access *a = &w->code->access[i->a];
     Box b;
 
+    if (i->flags & INSTR_AIMED && w->v[i->b] != own_storage(w, i->b)) {
+        w->stored |= w->buffer[a->buffer].global;
+        return i + 1;
+    }
     set_box(w, &b, a, i->flags & INSTR_ROW);
     if (a->kind == ACCESS_LANES)
         scatter(w, &b, w->v[i->b], mask_of(w, i->c));

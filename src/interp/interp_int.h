@@ -23,6 +23,7 @@ typedef struct {
     LaneFn *load, *store; // NULL: memory holds lanes
     uint8_t *writes;      // per element, or NULL
     bool global;
+    bool private;           // one array per lane
 } Tensor;
 
 typedef struct {

@@ -148,6 +148,7 @@ bool set_tensors(Run *run, Worker *w)
         Tensor *t = &w->buffer[i];
 
         *t = (Tensor){0};
+        t->private = root->place == BUFFER_PRIVATE;
         set_access(w, b, t);
         set_shape(w, b, t);
         if (root->place == BUFFER_PARAM)
