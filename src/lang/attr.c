@@ -387,12 +387,14 @@ Value getattr_or_raise(Lang *l, Value v, Text name, Span at, Span name_at)
 
 Value eval_attribute(Lang *l, Frame *f, const Ast *e)
 {
-    int top = temps_top(l);
+    int top = temps_top(l), pins;
     Value base = eval(l, f, e->a), out;
 
     temp_push(l, base);
     l->more->at = e->at;
+    pins = lang_pins(l);
     out = getattr_or_raise(l, base, e->text, e->at, e->name_at);
+    lang_unpin(l, pins);
     temps_cut(l, top);
     temp_drop(l, base, out);
     return out;

@@ -630,7 +630,7 @@ static void drop_temps(Lang *l, int top, Value result)
 
 Value eval_call(Lang *l, Frame *f, const Ast *e)
 {
-    int top = temps_top(l);
+    int top = temps_top(l), pins = lang_pins(l);
     Value callee, r;
     Args args;
 
@@ -643,6 +643,7 @@ Value eval_call(Lang *l, Frame *f, const Ast *e)
         l->more->at = e->at;
         r = call_value(l, callee, &args);
     }
+    lang_unpin(l, pins);
     drop_temps(l, top, r);
     return r;
 }

@@ -165,6 +165,7 @@ Value namedtuple_make(Lang *l, Class *c, const Args *args)
 {
     Value fields = class_value(c, "_fields");
     Value defaults = class_value(c, "_field_defaults"), v;
+    int top = temps_top(l);
     const char **names;
     Value *out;
     List *t;
@@ -187,6 +188,7 @@ Value namedtuple_make(Lang *l, Class *c, const Args *args)
             dict_get(l, defaults.dict, fields.list->at[i], &out[i]);
         list_append(l, t, out[i]);
     }
+    temps_cut(l, top);
     return v_of_list(t);
 }
 

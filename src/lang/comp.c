@@ -52,7 +52,7 @@ static bool step(Lang *l, IterState *it)
 
 static bool generator_next(Lang *l, IterState *it, Value *out)
 {
-    int top = temps_top(l);
+    int top = temps_top(l), pins = lang_pins(l);
     bool more;
 
     frame_enter(l, it->frame, it->node->at);
@@ -61,6 +61,7 @@ static bool generator_next(Lang *l, IterState *it, Value *out)
     if (more)
         *out = eval(l, it->frame, it->node->a);
     temps_cut(l, top);
+    lang_unpin(l, pins);
     frame_leave(l);
     return more;
 }
@@ -87,18 +88,21 @@ static void add_element(Lang *l, IterState *it, Value out)
 {
     const Ast *e = it->node;
     int top = temps_top(l);
-    Value key;
+    Value first = eval(l, it->frame, e->a), v;
 
     if (e->kind == AST_LISTCOMP) {
-        list_append(l, out.list, eval(l, it->frame, e->a));
-    } else if (e->kind == AST_SETCOMP) {
-        set_add(l, out.dict, eval(l, it->frame, e->a));
-    } else {
-        key = eval(l, it->frame, e->a);
-        temp_push(l, key);
-        dict_set(l, out.dict, key, eval(l, it->frame, e->b));
-        temps_cut(l, top);
+        list_append(l, out.list, first);
+        return;
     }
+    temp_push(l, first);
+    if (e->kind == AST_SETCOMP) {
+        set_add(l, out.dict, first);
+    } else {
+        v = eval(l, it->frame, e->b);
+        temp_push(l, v);
+        dict_set(l, out.dict, first, v);
+    }
+    temps_cut(l, top);
 }
 
 Value eval_comprehension(Lang *l, Frame *f, const Ast *e)

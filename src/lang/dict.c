@@ -323,13 +323,16 @@ void set_add(Lang *l, Dict *d, Value v)
 Dict *set_of(Lang *l, Value v, Span at)
 {
     Dict *out = dict_new(l);
+    int top = temps_top(l);
     List *items;
 
     if (v.kind == VAL_SET)
         return dict_copy(l, v.dict);
     items = value_to_list(l, v, at);
+    temp_push(l, v_of_list(items));             // hashing may run the program
     for (int i = 0; i < items->len; i++)
         set_add(l, out, items->at[i]);
+    temps_cut(l, top);
     return out;
 }
 

@@ -132,13 +132,10 @@ static List *eval_elements(Lang *l, Frame *f, const AstList *x, bool fixed)
 
 static Value eval_set(Lang *l, Frame *f, const Ast *e)
 {
-    List *items = eval_elements(l, f, &e->x, false);
-    Dict *d = dict_new(l);
+    Value items = v_of_list(eval_elements(l, f, &e->x, false));
 
     l->more->at = e->at;
-    for (int i = 0; i < items->len; i++)
-        set_add(l, d, items->at[i]);
-    return v_of_dict(VAL_SET, d);
+    return v_of_dict(VAL_SET, set_of(l, items, e->at));
 }
 
 static void add_mapping(Lang *l, Dict *d, Value from, Span at)
@@ -171,6 +168,7 @@ static Value eval_dict(Lang *l, Frame *f, const Ast *e)
         key = eval(l, f, k);
         temp_push(l, key);
         v = eval(l, f, e->y.at[i]);
+        temp_push(l, v);
         l->more->at = k->at;
         dict_set(l, d, key, v);
         temps_cut(l, top + 1);
@@ -184,16 +182,19 @@ static Value *slice_field(Lang *l, Frame *f, const Ast *e)
     Value *v = new (l->options.arena, Value);
 
     *v = e ? eval(l, f, e) : V_NONE;
+    temp_push(l, *v);
     return v;
 }
 
 static Value eval_slice(Lang *l, Frame *f, const Ast *e)
 {
     SliceValue *s = new (l->options.arena, SliceValue);
+    int top = temps_top(l);
 
     s->start = slice_field(l, f, e->a);
     s->stop = slice_field(l, f, e->b);
     s->step = slice_field(l, f, e->c);
+    temps_cut(l, top);
     return (Value){.kind = VAL_SLICE, .slice = s};
 }
 

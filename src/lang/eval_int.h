@@ -382,5 +382,4 @@ void args_count(Lang *l, const char *function, const Args *args, int least,
                 int most);
 bool args_keyword(const Args *args, const char *name, Value *out);
 bool args_named(const Args *args, Text name, Value *out);
-#define SPAN_NONE ((Span){0})
 #endif

@@ -113,6 +113,14 @@ static void add_call(Trouble *t, Text name, Span at)
     t->calls[t->call_count++].at = at;
 }
 
+// The host calls a function from nowhere: it points at the function itself.
+static bool called_by_host(const Frame *f)
+{
+    Span own = f->function->def->name_at;
+
+    return f->call_at.file == own.file && f->call_at.begin == own.begin;
+}
+
 static Trouble *trouble_here(Lang *l, Span at)
 {
     Trouble *t = new (l->options.arena, Trouble);
@@ -120,7 +128,7 @@ static Trouble *trouble_here(Lang *l, Span at)
     t->at = at.file ? at : l->more->at;
     t->exit = EXIT_PROGRAM;
     for (const Frame *f = l->frame; f; f = f->caller)
-        if (f->function && f->call_at.file)
+        if (f->function && f->call_at.file && !called_by_host(f))
             add_call(t, f->function->name, f->call_at);
     return t;
 }
@@ -217,6 +225,14 @@ _Noreturn void lang_unsupported(Lang *l, Span at, const char *format, ...)
     exception_throw(l, e);
 }
 
+_Noreturn void lang_exit(Lang *l, int code, Span at)
+{
+    Value v = v_int(code);
+
+    exception_raise(l, exception_new(l, l->more->exceptions[EXC_SYSTEM_EXIT],
+                                     &v, 1), at);
+}
+
 // Ends the program without a word: the host says why.
 _Noreturn void lang_stop(Lang *l, ExitCode exit)
 {
@@ -309,7 +325,8 @@ void exception_report(Lang *l, Value e)
         return;
     if (!t)
         t = trouble_here(l, SPAN_NONE);
-    report_words(l, e, t);
+    if (!exception_is(l, e, EXC_STAGING))       // whose cause was reported
+        report_words(l, e, t);
     if (t->suggestion.len)
         diag_note(l->options.diag, t->suggestion_at, "did you mean '%.*s'?",
                   TEXT_ARG(t->suggestion));

@@ -342,10 +342,11 @@ Flow exec_statement(Lang *l, Frame *f, const Ast *s)
 Flow exec_block(Lang *l, Frame *f, const AstList *body)
 {
     for (int i = 0; i < body->len; i++) {
-        int top = temps_top(l);
+        int top = temps_top(l), pins = lang_pins(l);
         Flow flow = exec_statement(l, f, body->at[i]);
 
         temps_cut(l, top);
+        lang_unpin(l, pins);
         foreign_sweep_if_due(l);
         if (flow != FLOW_NEXT)
             return flow;

@@ -115,13 +115,24 @@ static bool may_refer(Value result)
     }
 }
 
+static bool is_pinned(const Lang *l, const Foreign *f)
+{
+    const LangMore *m = l->more;
+
+    for (int i = m->pins.len - 1; i >= 0; i--)
+        if (m->pins.at[i].kind == VAL_FOREIGN && m->pins.at[i].foreign == f)
+            return true;
+    return false;
+}
+
 void temp_drop(Lang *l, Value v, Value result)
 {
     Foreign **link = &l->foreign;
 
     if (v.kind != VAL_FOREIGN || v.foreign->bound ||
         v.foreign->type->mark || may_refer(result) ||
-        (result.kind == VAL_FOREIGN && result.foreign == v.foreign))
+        (result.kind == VAL_FOREIGN && result.foreign == v.foreign) ||
+        is_pinned(l, v.foreign))
         return;
     while (*link && *link != v.foreign)
         link = &(*link)->next;

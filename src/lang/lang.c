@@ -87,15 +87,16 @@ Ast *lang_parse(Lang *l, uint32_t file)
 {
     Arena *a = l->options.arena;
     Text key = file_key(l, file);
-    Ast *ast = map_get(&l->more->parsed, key);
-    int errors = diag_errors(l->options.diag);
+    const MapEntry *known = map_find(&l->more->parsed, key);
+    int errors = diag_raised(l->options.diag);
+    Ast *ast;
 
-    if (ast)
-        return ast;
+    if (known)                                  // NULL: it was reported
+        return known->value;
     ast = parse(a, l->options.diag, l->options.sources,
                 lex(a, l->options.diag, l->options.sources, file));
-    if (diag_errors(l->options.diag) > errors)
-        return NULL;
+    if (diag_raised(l->options.diag) > errors)
+        ast = NULL;
     map_set(a, &l->more->parsed, key, ast);
     return ast;
 }

@@ -12,6 +12,8 @@
 
 typedef struct Trace Trace;
 
+#define SPAN_NONE ((Span){0})
+
 // How a statement ended.
 typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } Flow;
 

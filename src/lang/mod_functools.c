@@ -133,6 +133,7 @@ static Value call_cached(Lang *l, void *ctx, const Args *args)
     temp_push(l, key);
     counts[1].i++;
     out = call_value(l, kept(ctx, 0), args);
+    temp_push(l, out);
     if (most.kind != VAL_INT || most.i > 0)
         dict_set(l, cache, key, out);
     evict(l, cache, most);
@@ -264,29 +265,27 @@ static Value f_wraps(Lang *l, void *ctx, const Args *args)
 
 static Value f_reduce(Lang *l, void *ctx, const Args *args)
 {
-    IterState *it;
-    Value pair[2];
+    int top = temps_top(l), pins = lang_pins(l);
+    Value *pair = temps_take(l, 2), r;
     Args call = {.at = pair, .count = 2, .at_span = args->at_span};
-    int pins = lang_pins(l);
+    IterState *it;
 
     (void)ctx;
     args_count(l, "reduce", args, 2, 3);
     it = iter_of(l, args->at[1], args->at_span);
-    lang_pin(l, v_iter(it));
+    temp_push(l, v_iter(it));
     if (args->count == 3)
         pair[0] = args->at[2];
     else if (!iter_next(l, it, &pair[0]))
         lang_raise(l, "TypeError", args->at_span,
                    "reduce() of empty iterable with no initial value");
     while (iter_next(l, it, &pair[1])) {
-        Value r = lang_call(l, args->at[0], &call);
-
+        pair[0] = lang_call(l, args->at[0], &call);
         lang_unpin(l, pins);
-        lang_pin(l, v_iter(it));
-        lang_pin(l, r);
-        pair[0] = r;
     }
-    return pair[0];
+    r = pair[0];
+    temps_cut(l, top);
+    return r;
 }
 
 static Value read_cached_property(Lang *l, void *ctx, const Args *args)

@@ -592,6 +592,7 @@ static bool group_next(Lang *l, IterState *it, Value *out)
     List *group = list_new(l, 4, false);
     int top = temps_top(l);
     Value pair[2], v, key;
+    bool same;
 
     if (!it->flag && !iter_next(l, it->inner[0], &it->extra))
         return false;
@@ -609,8 +610,9 @@ static bool group_next(Lang *l, IterState *it, Value *out)
         temp_push(l, v);
         key = it->source.kind == VAL_NONE
                   ? v : call1(l, it->source, v, l->more->at);
+        same = value_equal(l, key, pair[0]);
         temps_cut(l, top + 2);
-        if (!value_equal(l, key, pair[0])) {
+        if (!same) {
             it->extra = v;
             value_bind(v);
             it->stop = 0;
