@@ -52,9 +52,9 @@ static void dump_kernel(Session *s, KernelObject *k, DumpStage stage)
 static void dump_kernels(Session *s, DumpStage stage)
 {
     if (session_is_launch(s)) {
-        KernelObject *k = session_load(s)
-                              ? session_kernel(s, s->defines, s->define_count)
-                              : NULL;
+        CaseOptions o = {.defines = s->defines,
+                         .define_count = s->define_count};
+        KernelObject *k = session_load(s) ? session_kernel(s, &o) : NULL;
         if (k)
             dump_kernel(s, k, stage);
         return;

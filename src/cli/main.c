@@ -58,6 +58,8 @@ static void settle(Cli *c)
     c->json = cli_flag(c, OPT_JSON);
     c->diag = diag_create(c->sources, stderr, c->color);
     diag_limit(c->diag, cli_int(c, OPT_MAX_ERRORS, 20, 1, 1000000));
+    if (c->quiet)
+        diag_hide_warnings(c->diag);
     parallel_set_threads(cli_int(c, OPT_THREADS, 0, 1, 4096));
 }
 
@@ -86,6 +88,7 @@ static int run(char **words, int count)
     settle(&c);
     catch_signals(&c);
     int code = run_command(&c);
+    diag_summary(c.diag);
     diag_destroy(c.diag);
     sources_destroy(c.sources);
     arena_destroy(c.arena);

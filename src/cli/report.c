@@ -1,75 +1,41 @@
 // report.c - the result of `run` on one screen: the answer, why, how much.
 #include <math.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/report.h"
+#include "support/parallel.h"
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static void column(TextBuf *b, size_t line, int width)
+void report_column(TextBuf *b, size_t line, int width)
 {
     do
         buf_addc(b, ' ');
     while ((int)(b->len - line) < width);
 }
 
-// ---- the first lines ---------------------------------------------------------------
-
-static void arguments(TextBuf *b, const RunReport *r)
+// 1e-06 less the 0, and everything below 0.1 with an exponent.
+void report_number(TextBuf *b, double x)
 {
-    const IrConfig *c = &r->c->kernel->ir->config;
-    size_t start = b->len;
-    bool cut = false;
-    for (int i = 0; i < c->argument_count && !cut; i++) {
-        Text v = c->argument_values[i];
-        cut = !r->cli->verbose && b->len - start > 60;
-        if (cut || text_is(v, "False") || text_is(v, "None"))
-            continue;
-        buf_printf(b, "  %.*s", TEXT_ARG(c->argument_names[i]));
-        if (!text_is(v, "True"))
-            buf_printf(b, " %.*s", TEXT_ARG(v));
-    }
-    if (cut)
-        buf_puts(b, "  (-v: all)");
+    char digits[32];
+    snprintf(digits, sizeof digits, "%g", x);
+    if (x > 0 && x < 0.1)
+        for (int precision = 0; precision < 6; precision++) {
+            snprintf(digits, sizeof digits, "%.*e", precision, x);
+            if (fabs(strtod(digits, NULL) - x) <= 1e-9 * x)
+                break;
+        }
+    for (const char *p = digits; *p; p++)
+        if (!(p[0] == '0' && p > digits && p[-1] == '-'))
+            buf_addc(b, *p);
 }
 
-static void headline(TextBuf *b, const RunReport *r)
+static void put_rel(TextBuf *b, double x)
 {
-    const IrKernel *ir = r->c->kernel->ir;
-    const Source *s = sources_get(r->cli->sources, ir->at.file);
-    size_t line = b->len;
-    if (s)
-        buf_printf(b, "%s:%d ", base_name(s->path),
-                   sources_place(r->cli->sources, ir->at.file, ir->at.begin)
-                       .line);
-    buf_printf(b, "%.*s", TEXT_ARG(ir->name));
-    column(b, line, 16);
-    arguments(b, r);
-    buf_addc(b, '\n');
-}
-
-static void inputs_line(TextBuf *b, const RunReport *r)
-{
-    size_t line = b->len;
-    Text last = {0};
-    buf_puts(b, "inputs");
-    column(b, line, 18);
-    buf_printf(b, "seed %llu",
-               (unsigned long long)r->host->options.seed);
-    for (int i = 0; i < r->c->kernel->ir->param_count; i++) {
-        const KernelArg *a = &r->c->args[i];
-        Text words = r->c->supply[i];
-        if (a->is_scalar || !words.len || text_eq(words, last))
-            continue;
-        buf_printf(b, ", %.*s %s", TEXT_ARG(words),
-                   dtype_info(a->tensor.dtype)->brief);
-        last = words;
-    }
-    buf_addc(b, '\n');
+    if (x == 0)
+        buf_puts(b, "rel 0");
+    else
+        buf_printf(b, "rel %.1e", x);
 }
 
 // ---- one output ------------------------------------------------------------------------
@@ -87,9 +53,9 @@ static void row_start(TextBuf *b, size_t *line, const char *name,
 {
     *line = b->len;
     buf_printf(b, "  %s", name);
-    column(b, *line, 14);
+    report_column(b, *line, 14);
     buf_puts(b, what);
-    column(b, *line, 47);
+    report_column(b, *line, 47);
 }
 
 static void row_end(TextBuf *b, size_t line, const char *verdict,
@@ -98,13 +64,24 @@ static void row_end(TextBuf *b, size_t line, const char *verdict,
                     const char *format, ...)
 {
     va_list args;
-    column(b, line, 62);
+    report_column(b, line, 62);
     buf_puts(b, verdict);
-    column(b, line, 69);
+    report_column(b, line, 69);
     va_start(args, format);
     buf_vprintf(b, format, args);
     va_end(args);
     buf_addc(b, '\n');
+}
+
+// The same, less the line's end: "ok     limit 1e-6".
+static void row_limit(TextBuf *b, size_t line, const char *verdict,
+                      double limit)
+{
+    report_column(b, line, 62);
+    buf_puts(b, verdict);
+    report_column(b, line, 69);
+    buf_puts(b, "limit ");
+    report_number(b, limit);
 }
 
 static const char *word(Judged j)
@@ -122,33 +99,40 @@ static void algorithm_row(TextBuf *b, const RunReport *r,
                                                      : "no block ran");
         return;
     }
-    buf_printf(b, "rel %.1e", o->algorithm_rel);
-    row_end(b, line, word(o->algorithm), "limit %g, %lld of %lld blocks",
-            o->algorithm_limit, (long long)r->v->sampled,
-            (long long)r->v->blocks);
+    put_rel(b, o->algorithm_rel);
+    row_limit(b, line, word(o->algorithm), o->algorithm_limit);
+    buf_printf(b, ", %lld of %lld blocks\n", (long long)r->v->sampled,
+               (long long)r->v->blocks);
 }
 
 static void rounding_row(TextBuf *b, const OutputVerdict *o)
 {
     size_t line;
     row_start(b, &line, "rounding", "the program as written");
-    buf_printf(b, "rel %.1e", o->rounding_rel);
-    if (o->bad_slice >= 0 && o->rounding_rel <= o->rounding_limit)
-        row_end(b, line, "WRONG", "limit %g, exceeded by %.*s[%lld]",
-                o->rounding_limit, TEXT_ARG(o->name), (long long)o->bad_slice);
-    else
-        row_end(b, line, word(o->rounding), "limit %g", o->rounding_limit);
+    put_rel(b, o->rounding_rel);
+    bool slice = o->bad_slice >= 0 && o->rounding_rel <= o->rounding_limit;
+    row_limit(b, line, word(o->rounding), o->rounding_limit);
+    if (slice)
+        buf_printf(b, ", exceeded by %.*s[%lld]", TEXT_ARG(o->name),
+                   (long long)o->bad_slice);
+    buf_addc(b, '\n');
 }
 
 static void upstream_row(TextBuf *b, const OutputVerdict *o, double rtol,
                          double atol)
 {
     size_t line;
-    char rule[64];
+    TextBuf rule = {0};
     int64_t n = tensor_count(&o->got);
     double rms = n ? sqrt(o->sums.ref2 / n) : 0;
-    snprintf(rule, sizeof rule, "rtol %g, atol %g, <= 1 %%", rtol, atol);
-    row_start(b, &line, "upstream", rule);
+    buf_puts(&rule, "rtol ");
+    report_number(&rule, rtol);
+    buf_puts(&rule, ", atol ");
+    report_number(&rule, atol);
+    buf_puts(&rule, ", <= 1 %");
+    buf_addc(&rule, '\0');
+    row_start(b, &line, "upstream", rule.at);
+    buf_release(&rule);
     buf_printf(b, "%.3f %%", o->upstream_percent);
     if (rms < 10 * atol)
         row_end(b, line, o->upstream_passes ? "pass" : "fail",
@@ -158,8 +142,7 @@ static void upstream_row(TextBuf *b, const OutputVerdict *o, double rtol,
                 "for information");
 }
 
-static void index_words(TextBuf *b, const OutputVerdict *o,
-                        const int64_t *index)
+void report_index(TextBuf *b, const OutputVerdict *o, const int64_t *index)
 {
     buf_printf(b, "%.*s[", TEXT_ARG(o->name));
     for (int d = 0; d < o->got.rank; d++)
@@ -173,8 +156,8 @@ static void worst_row(TextBuf *b, const OutputVerdict *o)
     if (o->sums.worst_at < 0)
         return;
     buf_puts(b, "  worst");
-    column(b, line, 14);
-    index_words(b, o, o->worst_index);
+    report_column(b, line, 14);
+    report_index(b, o, o->worst_index);
     buf_printf(b, " = %.5g, reference %.5g", o->worst_got, o->worst_ref);
     if (dtype_is_float(o->dtype))
         buf_printf(b, ", %.2g ulp of %s", o->worst_ulps,
@@ -182,28 +165,36 @@ static void worst_row(TextBuf *b, const OutputVerdict *o)
     buf_addc(b, '\n');
 }
 
+// Which two of program, reference and file agree.
+static const char *agreement(const OutputVerdict *o)
+{
+    bool file_ref = o->expect_ref_rel <= o->expect_limit;
+    bool ours = o->rounding == JUDGED_OK, both = !o->expect_wrong;
+    if (both && file_ref)
+        return "all three agree";
+    if (both)
+        return "program and file agree, the reference stands alone";
+    if (file_ref)
+        return "file and reference agree, the program stands alone";
+    return ours ? "program and reference agree, the file stands alone"
+                : "no two agree";
+}
+
 static void expect_row(TextBuf *b, const OutputVerdict *o)
 {
     size_t line;
-    double limit = verdict_norm_tol(o->dtype);
     if (!o->has_expect)
         return;
-    row_start(b, &line, "expected", "the file against the program");
-    buf_printf(b, "rel %.1e", o->expect_got_rel);
-    row_end(b, line, o->expect_got_rel <= limit ? "ok" : "WRONG", "limit %g",
-            limit);
+    row_start(b, &line, "expected", "the program against the file");
+    put_rel(b, o->expect_got_rel);
+    row_limit(b, line, o->expect_wrong ? "WRONG" : "ok", o->expect_limit);
+    buf_addc(b, '\n');
     if (!o->ref.storage)
         return;
-    bool file_ref = o->expect_ref_rel <= limit;
-    bool ours = o->rounding == JUDGED_OK, both = o->expect_got_rel <= limit;
-    row_start(b, &line, "", "the file against the reference");
-    buf_printf(b, "rel %.1e", o->expect_ref_rel);
-    row_end(b, line, file_ref ? "ok" : "WRONG", "%s",
-            both && file_ref ? "all three agree"
-            : both ? "program and file agree, the reference stands alone"
-            : file_ref ? "file and reference agree, the program stands alone"
-            : ours ? "program and reference agree, the file stands alone"
-                   : "no two agree");
+    row_start(b, &line, "", "the reference against the file");
+    put_rel(b, o->expect_ref_rel);
+    row_end(b, line, o->expect_ref_rel <= o->expect_limit ? "ok" : "WRONG",
+            "%s", agreement(o));
 }
 
 static void output_block(TextBuf *b, const RunReport *r, const OutputVerdict *o)
@@ -213,7 +204,7 @@ static void output_block(TextBuf *b, const RunReport *r, const OutputVerdict *o)
     shape(b, &o->got);
     line++;
     if (r->v->has_reference) {
-        column(b, line, 62);
+        report_column(b, line, 62);
         buf_printf(b, "against %.*s, in f64", TEXT_ARG(r->reference));
     }
     buf_addc(b, '\n');
@@ -225,89 +216,6 @@ static void output_block(TextBuf *b, const RunReport *r, const OutputVerdict *o)
         worst_row(b, o);
     }
     expect_row(b, o);
-}
-
-// ---- a wrong output, like a diff ----------------------------------------------------------
-
-static void box(TextBuf *b, const OutputVerdict *o)
-{
-    const Mismatch *m = &o->mismatch;
-    for (int d = 0; d < o->got.rank; d++) {
-        if (d)
-            buf_puts(b, " x ");
-        if (m->first[d] == 0 && m->last[d] == o->got.shape[d] - 1)
-            buf_puts(b, "all");
-        else if (m->first[d] == m->last[d])
-            buf_printf(b, "%lld", (long long)m->first[d]);
-        else
-            buf_printf(b, "%lld..%lld", (long long)m->first[d],
-                       (long long)m->last[d]);
-    }
-}
-
-static void count_line(TextBuf *b, const OutputVerdict *o)
-{
-    const Mismatch *m = &o->mismatch;
-    size_t line = b->len;
-    buf_puts(b, "  where");
-    column(b, line, 14);
-    buf_grouped(b, m->count);
-    buf_puts(b, " of ");
-    buf_grouped(b, m->total);
-    buf_puts(b, " elements stand out");
-    if (m->count) {
-        buf_puts(b, ", within [");
-        box(b, o);
-        buf_addc(b, ']');
-    }
-    buf_addc(b, '\n');
-}
-
-static void mismatch_block_text(TextBuf *b, const OutputVerdict *o)
-{
-    const Mismatch *m = &o->mismatch;
-    int64_t index[TENSOR_MAX_RANK];
-    size_t line = b->len;
-    buf_puts(b, "  first");
-    column(b, line, 14);
-    if (m->first_flat >= 0) {
-        flat_to_index(&o->got, m->first_flat, index);
-        index_words(b, o, index);
-        buf_printf(b, "  expected %.6g, found %.6g", m->expected, m->found);
-        if (m->block[0] >= 0)
-            buf_printf(b, ", stored by block (%lld,%lld,%lld)",
-                       (long long)m->block[0], (long long)m->block[1],
-                       (long long)m->block[2]);
-        else
-            buf_puts(b, ", stored by no block");
-    } else {
-        buf_puts(b, "no element differs by itself");
-    }
-    buf_addc(b, '\n');
-    count_line(b, o);
-    if (m->pattern[0]) {
-        line = b->len;
-        buf_puts(b, "  looks like");
-        column(b, line, 14);
-        buf_printf(b, "%s\n", m->pattern);
-    }
-}
-
-static void wrong_output(TextBuf *b, const OutputVerdict *o)
-{
-    bool algorithm = o->algorithm == JUDGED_BAD;
-    double error = algorithm ? o->algorithm_rel : o->rounding_rel;
-    if (!o->wrong || !o->ref.storage)
-        return;
-    buf_puts(b, "\nerror: ");
-    if (algorithm)
-        buf_printf(b, "%.*s is not the reference's algorithm: it differs by "
-                   "%.2g even in f64 [algorithm]\n", TEXT_ARG(o->name), error);
-    else
-        buf_printf(b, "%.*s is further from the reference than %s explains: "
-                   "%.2g [rounding]\n", TEXT_ARG(o->name),
-                   dtype_info(o->dtype)->name, error);
-    mismatch_block_text(b, o);
 }
 
 // ---- the last lines --------------------------------------------------------------------------
@@ -351,88 +259,161 @@ static void checks_line(TextBuf *b, const RunReport *r)
 static void blocks_line(TextBuf *b, const RunReport *r)
 {
     const InterpResult *run = &r->v->run;
+    for (int i = 0; i < run->launches && i < (int)countof(run->grid); i++) {
+        const int64_t *g = run->grid[i];
+        if (!g[0] || !g[1] || !g[2])
+            buf_printf(b, "blocks    the grid is %lld x %lld x %lld: nothing "
+                       "to launch                            note\n",
+                       (long long)g[0], (long long)g[1], (long long)g[2]);
+    }
     if (run->idle_blocks > 0)
         buf_printf(b, "blocks    %lld of %lld find work\n",
                    (long long)(run->blocks_total - run->idle_blocks),
                    (long long)run->blocks_total);
 }
 
+static void scaled(TextBuf *b, double x, double step, const char *const *unit)
+{
+    while (x >= step && unit[1]) {
+        x /= step;
+        unit++;
+    }
+    buf_printf(b, x < 9.995 ? "%.2g %s" : "%.3g %s", x, *unit);
+}
+
 static void work_line(TextBuf *b, const RunReport *r)
 {
+    static const char *const flop[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP",
+                                       "TFLOP", NULL};
+    static const char *const byte[] = {"B", "KiB", "MiB", "GiB", "TiB", NULL};
     const InterpResult *run = &r->v->run;
     buf_puts(b, "work      ");
-    if (run->flops > 0)
-        buf_printf(b, "%.3g GFLOP in ", run->flops * 1e-9);
+    if (run->flops > 0) {
+        scaled(b, run->flops, 1000, flop);
+        buf_puts(b, " in ");
+    }
     buf_printf(b, "%.2f s", run->seconds);
     if (r->v->has_reference)
         buf_printf(b, "; reference %.2f s", r->v->reference_seconds);
-    buf_printf(b, "; peak %.1f GiB\n", r->host->heap.peak / 0x1p30);
+    buf_puts(b, "; peak ");
+    scaled(b, r->host->heap.peak, 1024, byte);
+    buf_addc(b, '\n');
+}
+
+static void stopped_line(TextBuf *b, const Verdict *v)
+{
+    const char *why = parallel_cancelled() == SIGINT ? "by Ctrl-C"
+                                                     : "by --timeout";
+    if (v->stopped == STOPPED_RUN)
+        buf_printf(b, "stopped %s: %lld of %lld blocks were done, nothing was "
+                   "compared\n", why, (long long)v->run.blocks_done,
+                   (long long)v->run.blocks_total);
+    else if (v->stopped == STOPPED_REFERENCE)
+        buf_printf(b, "stopped %s: the kernel ran, its reference did not\n",
+                   why);
+    else
+        buf_printf(b, "stopped %s: all but the run in f64 was done\n", why);
 }
 
 static void last_line(TextBuf *b, const RunReport *r)
 {
     const Verdict *v = r->v;
-    int wrong = 0;
-    for (int i = 0; i < v->output_count; i++)
+    int wrong = 0, expected = 0;
+    for (int i = 0; i < v->output_count; i++) {
         wrong += v->outputs[i].wrong;
+        expected += v->outputs[i].has_expect;
+    }
     buf_addc(b, '\n');
-    if (v->run.cancelled) {
-        buf_printf(b, "stopped: %lld of %lld blocks were done\n",
-                   (long long)v->run.blocks_done,
-                   (long long)v->run.blocks_total);
+    if (v->stopped) {
+        stopped_line(b, v);
         return;
     }
+    int judged = v->has_reference ? v->output_count : expected;
     buf_puts(b, r->exit == EXIT_CLEAN ? "ok: " : "failed: ");
-    if (v->has_reference && wrong)
-        buf_printf(b, "%d of %d outputs wrong", wrong, v->output_count);
-    else if (v->has_reference)
-        buf_printf(b, "%d output%s right", v->output_count,
-                   v->output_count == 1 ? "" : "s");
+    if (wrong && judged == 1)
+        buf_puts(b, "1 output wrong");
+    else if (wrong)
+        buf_printf(b, "%d of %d outputs wrong", wrong, judged);
+    else if (judged)
+        buf_printf(b, "%d output%s right", judged, judged == 1 ? "" : "s");
     else
         buf_puts(b, "ran, compared with nothing");
     buf_printf(b, ", %lld finding%s\n", (long long)v->run.finding_total,
                v->run.finding_total == 1 ? "" : "s");
 }
 
+static bool has_numbers(const Verdict *v)
+{
+    return v->stopped == STOPPED_NOT || v->stopped == STOPPED_F64;
+}
+
 void report_text(TextBuf *b, const RunReport *r)
 {
     const Verdict *v = r->v;
-    headline(b, r);
-    inputs_line(b, r);
-    for (int i = 0; !v->run.cancelled && i < v->output_count; i++)
+    report_head(b, r);
+    for (int i = 0; has_numbers(v) && i < v->output_count; i++)
         output_block(b, r, &v->outputs[i]);
-    for (int i = 0; i < v->output_count; i++)
-        wrong_output(b, &v->outputs[i]);
+    for (int i = 0; has_numbers(v) && i < v->output_count; i++)
+        report_mismatch(b, &v->outputs[i], r->reference);
     checks_line(b, r);
     blocks_line(b, r);
     work_line(b, r);
-    last_line(b, r);
+    if (!r->script || v->stopped)
+        last_line(b, r);
 }
 
 // ---- a sweep's line ------------------------------------------------------------------------------
+
+static void row_end_of_sweep(TextBuf *b, size_t line, Text sweep)
+{
+    report_column(b, line, 42);
+    buf_text(b, sweep);
+}
+
+static void sweep_number(TextBuf *b, const char *name, bool known, double x)
+{
+    if (known && x != 0)
+        buf_printf(b, "%s %.1e", name, x);
+    else
+        buf_printf(b, "%s %s      ", name, known ? "0" : "-");
+}
 
 void report_line(TextBuf *b, const RunReport *r)
 {
     size_t line = b->len;
     double algorithm = 0, rounding = 0;
     const char *where = "";
-    buf_puts(b, r->exit == EXIT_CLEAN ? "ok     " : "WRONG  ");
-    for (int i = 0; i < r->v->output_count; i++) {
-        const OutputVerdict *o = &r->v->outputs[i];
+    bool in_f64 = false;
+    const Verdict *v = r->v;
+    if (v->failed || !has_numbers(v)) {
+        report_line_not_run(b, v->failed ? r->exit : EXIT_INTERRUPTED,
+                            r->sweep);
+        return;
+    }
+    for (int i = 0; i < v->output_count; i++) {
+        const OutputVerdict *o = &v->outputs[i];
+        in_f64 = in_f64 || o->algorithm != JUDGED_NOT;
         algorithm = fmax(algorithm, o->algorithm_rel);
         rounding = fmax(rounding, o->rounding_rel);
         if (o->wrong && !*where)
             where = o->mismatch.pattern;
     }
-    if (r->v->failed) {
-        buf_printf(b, "exit %d", r->exit);
-        column(b, line, 42);
-    } else {
-        buf_printf(b, "algorithm %.1e  rounding %.1e", algorithm, rounding);
-        column(b, line, 42);
-    }
-    buf_printf(b, " %.*s", TEXT_ARG(r->sweep));
+    buf_puts(b, r->exit == EXIT_CLEAN ? "ok     " : "WRONG  ");
+    sweep_number(b, "algorithm", v->has_reference && in_f64, algorithm);
+    sweep_number(b, "  rounding", v->has_reference, rounding);
+    row_end_of_sweep(b, line, r->sweep);
     if (*where)
         buf_printf(b, "   %s", where);
+    buf_addc(b, '\n');
+}
+
+void report_line_not_run(TextBuf *b, ExitCode code, Text sweep)
+{
+    size_t line = b->len;
+    if (code == EXIT_INTERRUPTED)
+        buf_puts(b, "stopped");
+    else
+        buf_printf(b, "exit %d", code);
+    row_end_of_sweep(b, line, sweep);
     buf_addc(b, '\n');
 }

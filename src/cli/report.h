@@ -14,13 +14,26 @@ typedef struct {
     const char *file;           // as the user gave it
     Text reference;             // its name, "" when none
     Text sweep;                 // "seq_len=1 is_causal=True", or ""
+    bool script;                // which has a last line of its own
     ExitCode exit;
 } RunReport;
 
 void report_text(TextBuf *out, const RunReport *r);
-// One line of a sweep.
-void report_line(TextBuf *out, const RunReport *r);
 void report_json(Json *out, const RunReport *r);
+// One line of a sweep; and of a launch that was not made.
+void report_line(TextBuf *out, const RunReport *r);
+void report_line_not_run(TextBuf *out, ExitCode code, Text sweep);
+void report_json_not_run(Json *out, ExitCode code, Text sweep);
+// report_head.c: what was run, on what.
+void report_head(TextBuf *out, const RunReport *r);
+// report_mismatch.c: a wrong output, like a diff.
+void report_mismatch(TextBuf *out, const OutputVerdict *o, Text reference);
+// Blanks up to column `width`, at least one, of the line that starts at byte
+// `line`.
+void report_column(TextBuf *out, size_t line, int width);
+void report_index(TextBuf *out, const OutputVerdict *o, const int64_t *index);
+// 1e-6, 0.25, 3: short, in people's words.
+void report_number(TextBuf *out, double x);
 // "diagnostics": everything that was printed to stderr.
 void report_diagnostics(Json *out, const Cli *c);
 #endif

@@ -42,6 +42,8 @@ static void mismatch(Json *j, const OutputVerdict *o)
     int64_t index[TENSOR_MAX_RANK] = {0};
     json_key(j, TEXT("mismatch"));
     json_begin_object(j);
+    json_key(j, TEXT("against"));
+    json_string(j, o->against_file ? "file" : "reference");
     key_int(j, TEXT("count"), m->count);
     key_int(j, TEXT("total"), m->total);
     if (m->first_flat >= 0) {
@@ -109,7 +111,7 @@ static void output(Json *j, const RunReport *r, const OutputVerdict *o)
         if (o->ref.storage)
             key_number(j, TEXT("expect_reference_rel"), o->expect_ref_rel);
     }
-    if (o->wrong && o->ref.storage)
+    if (o->wrong)
         mismatch(j, o);
     json_end_object(j);
 }
@@ -161,10 +163,42 @@ static int64_t resident_peak(void)
     return getrusage(RUSAGE_SELF, &u) == 0 ? (int64_t)u.ru_maxrss * 1024 : 0;
 }
 
+// Where it was stopped, if it was.
+static const char *stopped(Stop s)
+{
+    static const char *const words[] = {
+        [STOPPED_NOT] = NULL, [STOPPED_RUN] = "run",
+        [STOPPED_REFERENCE] = "reference", [STOPPED_F64] = "f64",
+    };
+    return words[s];
+}
+
+void report_json_not_run(Json *j, ExitCode code, Text sweep)
+{
+    json_begin_object(j);
+    key_text(j, TEXT("sweep"), sweep);
+    key_int(j, TEXT("exit"), code);
+    json_end_object(j);
+}
+
+static void outputs(Json *j, const RunReport *r)
+{
+    const Verdict *v = r->v;
+    bool known = !v->failed && v->stopped != STOPPED_RUN
+                 && v->stopped != STOPPED_REFERENCE;
+    json_key(j, TEXT("outputs"));
+    json_begin_array(j);
+    for (int i = 0; known && i < v->output_count; i++)
+        output(j, r, &v->outputs[i]);
+    json_end_array(j);
+}
+
 void report_json(Json *j, const RunReport *r)
 {
     const InterpResult *run = &r->v->run;
     json_begin_object(j);
+    if (r->sweep.len)
+        key_text(j, TEXT("sweep"), r->sweep);
     key_text(j, TEXT("kernel"), r->c->kernel->ir->name);
     place(j, r->cli, r->c->kernel->ir->at);
     arguments(j, r);
@@ -172,11 +206,13 @@ void report_json(Json *j, const RunReport *r)
     json_key(j, TEXT("seed"));
     json_uint(j, r->host->options.seed);
     key_bool(j, TEXT("compared"), r->v->has_reference);
-    json_key(j, TEXT("outputs"));
-    json_begin_array(j);
-    for (int i = 0; !run->cancelled && i < r->v->output_count; i++)
-        output(j, r, &r->v->outputs[i]);
-    json_end_array(j);
+    if (r->v->has_reference)
+        key_text(j, TEXT("reference"), r->reference);
+    if (r->v->stopped) {
+        json_key(j, TEXT("stopped"));
+        json_string(j, stopped(r->v->stopped));
+    }
+    outputs(j, r);
     findings(j, r);
     key_int(j, TEXT("blocks"), run->blocks_total);
     key_int(j, TEXT("blocks_done"), run->blocks_done);

@@ -106,7 +106,7 @@ static KernelObject *read_ir(Session *s)
     return ir ? kernel_from_ir(s->host, ir, V_NONE, (Span){0}) : NULL;
 }
 
-KernelObject *session_kernel(Session *s, const NamedText *defines, int count)
+KernelObject *session_kernel(Session *s, const CaseOptions *options)
 {
     Candidate c;
     if (s->is_ir)
@@ -114,7 +114,7 @@ KernelObject *session_kernel(Session *s, const NamedText *defines, int count)
     if (!launch_choose(s->host, s->host->module,
                        cli_text(s->cli, OPT_KERNEL, ""), &c))
         return NULL;
-    return launch_make(s->host, &c, defines, count);
+    return launch_make(s->host, &c, options);
 }
 
 ExitCode session_exit(const Session *s)

@@ -25,8 +25,8 @@ bool session_is_launch(const Session *s);
 bool session_load(Session *s);
 // Runs the file as a script.
 bool session_script(Session *s);
-// The kernel that --kernel and `defines` choose. NULL after reporting.
-KernelObject *session_kernel(Session *s, const NamedText *defines, int count);
+// The kernel that --kernel and -D choose. NULL after reporting.
+KernelObject *session_kernel(Session *s, const CaseOptions *options);
 // NAME=VALUE options as pairs.
 NamedText *session_pairs(const Cli *c, OptionId o, int *count);
 // What the run is worth so far: diagnostics, Ctrl-C, timeout.

@@ -7,7 +7,7 @@
 typedef struct {
     Text flags[4];              // "--seq_len", "-s", or a positional's name
     int flag_count;
-    Text dest;
+    Text dest, help, metavar;
     Value type, fallback, constant;
     enum { STORE, STORE_TRUE, STORE_FALSE, STORE_CONST } action;
     bool positional, required, many, optional_value;
@@ -21,6 +21,7 @@ typedef struct {
         Option *at;
         int len, room;
     } options;
+    Text description;
 } Parser;
 
 typedef struct {
@@ -141,7 +142,11 @@ static Value add_argument(Lang *l, Parser *p, const Args *args)
             read_nargs(l, &o, v, at);
         else if (text_is(k, "choices"))
             o.choices = value_to_list(l, v, at);
-        else if (!text_is(k, "help") && !text_is(k, "metavar"))
+        else if (text_is(k, "help"))
+            o.help = v.kind == VAL_STR ? v.s : (Text){0};
+        else if (text_is(k, "metavar"))
+            o.metavar = v.kind == VAL_STR ? v.s : (Text){0};
+        else
             lang_unsupported(l, at, "add_argument(%.*s=...)", TEXT_ARG(k));
     }
     if (o.action == STORE_TRUE || o.action == STORE_FALSE) {
@@ -154,47 +159,212 @@ static Value add_argument(Lang *l, Parser *p, const Args *args)
     return V_NONE;
 }
 
-// ---- parse_args ----------------------------------------------------------------------
+// ---- usage ---------------------------------------------------------------------------
 
-static _Noreturn void usage(Lang *l, Span at, const char *format, ...)
-    PRINTF_LIKE(3, 4);
-static _Noreturn void usage(Lang *l, Span at, const char *format, ...)
+static Text program(const Parser *p)
+{
+    const Module *m = p->host->module;
+    const Source *s = m ? sources_get(p->host->options.sources, m->file) : NULL;
+    Text path = s ? text_of(s->path) : TEXT("the script");
+    size_t from = path.len;
+    while (from && path.at[from - 1] != '/')
+        from--;
+    return text_slice(path, from, path.len);
+}
+
+// "--seq_len SEQ_LEN", "{a,b}", "name"
+static void put_value(Lang *l, TextBuf *b, const Option *o)
+{
+    if (o->choices && !o->metavar.len) {
+        for (int i = 0; i < o->choices->len; i++) {
+            buf_puts(b, i ? "," : "{");
+            value_str(l, b, o->choices->at[i]);
+        }
+        buf_addc(b, '}');
+        return;
+    }
+    Text name = o->metavar.len ? o->metavar : o->dest;
+    bool upper = !o->metavar.len && !o->positional;
+    for (size_t i = 0; i < name.len; i++)
+        buf_addc(b, upper && name.at[i] >= 'a' && name.at[i] <= 'z'
+                        ? (char)(name.at[i] - 'a' + 'A') : name.at[i]);
+}
+
+static void put_option(Lang *l, TextBuf *b, const Option *o)
+{
+    if (!o->positional)
+        buf_text(b, o->flags[0]);
+    if (o->action != STORE)
+        return;
+    if (!o->positional)
+        buf_addc(b, ' ');
+    put_value(l, b, o);
+    if (o->many)
+        buf_puts(b, " ...");
+}
+
+static void put_usage(Lang *l, TextBuf *b, const Parser *p)
+{
+    size_t line = b->len;
+    buf_printf(b, "usage: %.*s [-h]", TEXT_ARG(program(p)));
+    size_t indent = b->len - line - 4;
+    for (int i = 0; i < p->options.len; i++) {
+        const Option *o = &p->options.at[i];
+        TextBuf one = {0};
+        if (!o->required)
+            buf_addc(&one, '[');
+        put_option(l, &one, o);
+        if (!o->required)
+            buf_addc(&one, ']');
+        if (b->len - line + one.len + 1 > 78) {
+            buf_addc(b, '\n');
+            line = b->len;
+            buf_pad(b, (int)indent);
+        }
+        buf_addc(b, ' ');
+        buf_add(b, one.at, one.len);
+        buf_release(&one);
+    }
+    buf_addc(b, '\n');
+}
+
+static void help_line(Lang *l, TextBuf *b, const Option *o)
+{
+    size_t line = b->len;
+    buf_puts(b, "  ");
+    put_option(l, b, o);
+    if (o->help.len) {
+        do
+            buf_addc(b, ' ');
+        while (b->len - line < 24);
+        buf_text(b, o->help);
+    }
+    buf_addc(b, '\n');
+}
+
+static _Noreturn void help(Lang *l, const Parser *p, Span at)
+{
+    TextBuf b = {0};
+    put_usage(l, &b, p);
+    if (p->description.len)
+        buf_printf(&b, "\n%.*s\n", TEXT_ARG(p->description));
+    buf_puts(&b, "\noptions:\n  -h, --help            show this help message "
+                 "and exit\n");
+    for (int i = 0; i < p->options.len; i++)
+        help_line(l, &b, &p->options.at[i]);
+    fwrite(b.at, 1, b.len, p->host->options.out);
+    buf_release(&b);
+    p->host->helped = true;
+    lang_exit(l, 0, at);
+}
+
+// In the words of Python's argparse.
+static _Noreturn void usage(Lang *l, const Parser *p, Span at,
+                            const char *format, ...) PRINTF_LIKE(4, 5);
+static _Noreturn void usage(Lang *l, const Parser *p, Span at,
+                            const char *format, ...)
 {
     TextBuf b = {0};
     va_list list;
+    put_usage(l, &b, p);
+    buf_printf(&b, "%.*s: error: ", TEXT_ARG(program(p)));
     va_start(list, format);
     buf_vprintf(&b, format, list);
     va_end(list);
-    Text t = text_copy(lang_arena(l), buf_view(&b));
+    fprintf(stderr, "%.*s\n", (int)b.len, b.at);
     buf_release(&b);
-    lang_raise_exit(l, EXIT_USAGE, "SystemExit", at,
-                    "arguments of the script: %.*s", TEXT_ARG(t));
+    lang_exit(l, EXIT_USAGE, at);
 }
 
+// ---- parse_args ----------------------------------------------------------------------
+
+static bool is_long(Text flag)
+{
+    return text_starts(flag, "--");
+}
+
+// The option of a flag; a beginning that only one has will do.
 static Option *find(Parser *p, Text flag)
 {
-    for (int i = 0; i < p->options.len; i++)
-        for (int j = 0; j < p->options.at[i].flag_count; j++)
-            if (!p->options.at[i].positional
-                && text_eq(p->options.at[i].flags[j], flag))
-                return &p->options.at[i];
-    return NULL;
+    Option *near = NULL;
+    int hits = 0;
+    for (int i = 0; i < p->options.len; i++) {
+        Option *o = &p->options.at[i];
+        bool begins = false;
+        for (int j = 0; j < o->flag_count && !o->positional; j++) {
+            if (text_eq(o->flags[j], flag))
+                return o;
+            begins = begins || (is_long(flag) && flag.len > 2
+                                && o->flags[j].len > flag.len
+                                && text_eq(text_slice(o->flags[j], 0, flag.len),
+                                           flag));
+        }
+        hits += begins;
+        near = begins ? o : near;
+    }
+    return hits == 1 ? near : NULL;
 }
 
-static Value convert(Lang *l, const Option *o, Value text, Span at)
+typedef struct {
+    const Option *o;
+    Value text, out;
+    Span at;
+} Conversion;
+
+static void convert_body(Lang *l, void *ctx)
 {
-    Value v = text;
-    if (o->type.kind != VAL_NONE) {
-        Args one = {.at = &text, .count = 1, .at_span = at};
-        v = lang_call(l, o->type, &one);
+    Conversion *c = ctx;
+    Args one = {.at = &c->text, .count = 1, .at_span = c->at};
+    c->out = lang_call(l, c->o->type, &one);
+}
+
+// "int" of "<class 'int'>", "f" of "<function f ...>"
+static void put_type(Lang *l, TextBuf *b, Value type)
+{
+    TextBuf whole = {0};
+    if (type.kind == VAL_FUNCTION) {
+        buf_text(b, type.function->name);
+        return;
+    }
+    value_repr(l, &whole, type);
+    const char *from = memchr(whole.at, '\'', whole.len);
+    const char *to = from ? memchr(from + 1, '\'',
+                                   whole.len - (from + 1 - whole.at)) : NULL;
+    if (to)
+        buf_add(b, from + 1, to - from - 1);
+    buf_release(&whole);
+}
+
+static Value convert(Lang *l, const Parser *p, const Option *o, Value text,
+                     Span at)
+{
+    Conversion c = {o, text, text, at};
+    LangError error = {0};
+    TextBuf b = {0};
+    if (o->type.kind != VAL_NONE && !lang_try(l, convert_body, &c, &error)) {
+        if (!text_is(error.type, "ValueError")
+            && !text_is(error.type, "TypeError"))
+            usage(l, p, at, "argument %.*s: %.*s", TEXT_ARG(o->flags[0]),
+                  TEXT_ARG(error.message));
+        put_type(l, &b, o->type);
+        Text type = text_copy(lang_arena(l), buf_view(&b));
+        buf_release(&b);
+        usage(l, p, at, "argument %.*s: invalid %.*s value: '%.*s'",
+              TEXT_ARG(o->flags[0]), TEXT_ARG(type), TEXT_ARG(text.s));
     }
     for (int i = 0; o->choices && i < o->choices->len; i++)
-        if (value_equal(l, o->choices->at[i], v))
-            return v;
-    if (o->choices)
-        usage(l, at, "'%.*s' is no choice for %.*s", TEXT_ARG(text.s),
-              TEXT_ARG(o->flags[0]));
-    return v;
+        if (value_equal(l, o->choices->at[i], c.out))
+            return c.out;
+    if (!o->choices)
+        return c.out;
+    for (int i = 0; i < o->choices->len; i++) {
+        buf_puts(&b, i ? ", " : "");
+        value_repr(l, &b, o->choices->at[i]);
+    }
+    Text choices = text_copy(lang_arena(l), buf_view(&b));
+    buf_release(&b);
+    usage(l, p, at, "argument %.*s: invalid choice: '%.*s' (choose from %.*s)",
+          TEXT_ARG(o->flags[0]), TEXT_ARG(text.s), TEXT_ARG(choices));
 }
 
 static bool looks_like_flag(Text t)
@@ -209,20 +379,23 @@ typedef struct {
     int count, next, positional;
     Dict *out;
     Span at;
+    List *unknown;
 } Reading;
 
 static void take_values(Lang *l, Reading *r, const Option *o)
 {
     Value list = v_list(l, NULL, 0);
     if (!o->many) {
-        if (r->next == r->count)
-            usage(l, r->at, "%.*s needs a value", TEXT_ARG(o->flags[0]));
+        if (r->next == r->count || looks_like_flag(r->words[r->next].s))
+            usage(l, r->p, r->at, "argument %.*s: expected one argument",
+                  TEXT_ARG(o->flags[0]));
         dict_set(l, r->out, v_str(o->dest),
-                 convert(l, o, r->words[r->next++], r->at));
+                 convert(l, r->p, o, r->words[r->next++], r->at));
         return;
     }
     while (r->next < r->count && !looks_like_flag(r->words[r->next].s))
-        list_append(l, list.list, convert(l, o, r->words[r->next++], r->at));
+        list_append(l, list.list,
+                    convert(l, r->p, o, r->words[r->next++], r->at));
     dict_set(l, r->out, v_str(o->dest), list);
 }
 
@@ -231,13 +404,15 @@ static void take_flag(Lang *l, Reading *r, Text word)
     const char *eq = memchr(word.at, '=', word.len);
     Text flag = eq ? text_slice(word, 0, eq - word.at) : word;
     const Option *o = find(r->p, flag);
-    if (!o)
-        usage(l, r->at, "unknown option '%.*s'", TEXT_ARG(flag));
-    if (o->action != STORE) {
+    if (!o && (text_is(flag, "-h") || text_is(flag, "--help")))
+        help(l, r->p, r->at);
+    if (!o) {
+        list_append(l, r->unknown, v_str(word));
+    } else if (o->action != STORE) {
         dict_set(l, r->out, v_str(o->dest), o->constant);
     } else if (eq) {
         Value v = v_str(text_slice(word, eq + 1 - word.at, word.len));
-        dict_set(l, r->out, v_str(o->dest), convert(l, o, v, r->at));
+        dict_set(l, r->out, v_str(o->dest), convert(l, r->p, o, v, r->at));
     } else if (o->optional_value && (r->next == r->count
                                      || looks_like_flag(r->words[r->next].s))) {
         dict_set(l, r->out, v_str(o->dest), o->constant);
@@ -258,8 +433,7 @@ static void take_positional(Lang *l, Reading *r)
         take_values(l, r, o);
         return;
     }
-    usage(l, r->at, "'%.*s' is one word too many",
-          TEXT_ARG(r->words[r->next - 1].s));
+    list_append(l, r->unknown, r->words[r->next - 1]);
 }
 
 static bool was_given(Lang *l, const Reading *r, const Option *o)
@@ -268,51 +442,82 @@ static bool was_given(Lang *l, const Reading *r, const Option *o)
     return dict_get(l, r->out, v_str(o->dest), &v);
 }
 
-static Value parse_words(Lang *l, Parser *p, const Value *words, int count,
-                         Span at)
+static void fill_defaults(Lang *l, const Reading *r)
 {
-    Reading r = {p, words, count, 0, 0, v_dict(l).dict, at};
-    while (r.next < r.count) {
-        Value word = words[r.next++];
-        if (word.kind != VAL_STR)
+    TextBuf missing = {0};
+    for (int i = 0; i < r->p->options.len; i++) {
+        const Option *o = &r->p->options.at[i];
+        if (was_given(l, r, o))
+            continue;
+        if (o->required)
+            buf_printf(&missing, "%s%.*s", missing.len ? ", " : "",
+                       TEXT_ARG(o->flags[0]));
+        Value v = o->fallback;
+        if (v.kind == VAL_STR && o->type.kind != VAL_NONE)
+            v = convert(l, r->p, o, v, r->at);
+        dict_set(l, r->out, v_str(o->dest), v);
+    }
+    Text names = text_copy(lang_arena(l), buf_view(&missing));
+    buf_release(&missing);
+    if (names.len)
+        usage(l, r->p, r->at, "the following arguments are required: %.*s",
+              TEXT_ARG(names));
+}
+
+static Value parse_words(Lang *l, Parser *p, const Value *words, int count,
+                         Span at, List *unknown)
+{
+    Reading r = {p, words, count, 0, 0, v_dict(l).dict, at, unknown};
+    for (int i = 0; i < count; i++)
+        if (words[i].kind != VAL_STR)
             lang_raise(l, "TypeError", at, "parse_args() takes texts");
-        if (looks_like_flag(word.s))
-            take_flag(l, &r, word.s);
+    while (r.next < r.count) {
+        Text word = words[r.next++].s;
+        if (looks_like_flag(word))
+            take_flag(l, &r, word);
         else
             take_positional(l, &r);
     }
-    for (int i = 0; i < p->options.len; i++) {
-        const Option *o = &p->options.at[i];
-        if (was_given(l, &r, o))
-            continue;
-        if (o->required)
-            usage(l, at, "%.*s is required", TEXT_ARG(o->flags[0]));
-        Value v = o->fallback;
-        if (v.kind == VAL_STR && o->type.kind != VAL_NONE)
-            v = convert(l, o, v, at);
-        dict_set(l, r.out, v_str(o->dest), v);
-    }
+    fill_defaults(l, &r);
     Namespace *n = xcalloc(1, sizeof *n);
     n->values = r.out;
     return lang_adopt(l, &n->foreign, &namespace_type, sizeof *n);
 }
 
-static Value parse_args(Lang *l, Parser *p, const Args *args)
+static Value parse_known_args(Lang *l, Parser *p, const Args *args,
+                              List *unknown)
 {
     const HostOptions *o = &p->host->options;
-    if (args->count) {
+    if (args->count && args->at[0].kind != VAL_NONE) {
         List *list = value_to_list(l, args->at[0], args->at_span);
-        return parse_words(l, p, list->at, list->len, args->at_span);
+        return parse_words(l, p, list->at, list->len, args->at_span, unknown);
     }
     Value *words = new_array(lang_arena(l), Value, o->script_arg_count + 1);
     for (int i = 0; i < o->script_arg_count; i++)
         words[i] = v_str(o->script_args[i]);
-    return parse_words(l, p, words, o->script_arg_count, args->at_span);
+    return parse_words(l, p, words, o->script_arg_count, args->at_span,
+                       unknown);
+}
+
+static Value parse_args(Lang *l, Parser *p, const Args *args)
+{
+    Value unknown = v_list(l, NULL, 0);
+    TextBuf b = {0};
+    Value v = parse_known_args(l, p, args, unknown.list);
+    for (int i = 0; i < unknown.list->len; i++)
+        buf_printf(&b, " %.*s", TEXT_ARG(unknown.list->at[i].s));
+    Text words = text_copy(lang_arena(l), buf_view(&b));
+    buf_release(&b);
+    if (words.len)
+        usage(l, p, args->at_span, "unrecognized arguments:%.*s",
+              TEXT_ARG(words));
+    return v;
 }
 
 static Value parse_known(Lang *l, Parser *p, const Args *args)
 {
-    Value both[2] = {parse_args(l, p, args), v_list(l, NULL, 0)};
+    Value unknown = v_list(l, NULL, 0);
+    Value both[2] = {parse_known_args(l, p, args, unknown.list), unknown};
     return v_tuple(l, both, 2);
 }
 
@@ -355,8 +560,11 @@ static const ForeignType parser_type = {
 static Value parser_new(Lang *l, void *ctx, const Args *args)
 {
     Parser *p = xcalloc(1, sizeof *p);
-    (void)args;
     p->host = ctx;
+    for (int i = 0; i < args->keyword_count; i++)
+        if (text_is(args->names[i], "description")
+            && args->values[i].kind == VAL_STR)
+            p->description = args->values[i].s;
     return lang_adopt(l, &p->foreign, &parser_type, sizeof *p);
 }
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/launch.h"
+#include "host/launch_int.h"
 
 // NumPy's and safetensors' words for our dtypes.
 static const struct {
@@ -59,6 +59,20 @@ bool tensor_from_array(Host *h, const ArrayView *a, Tensor *out,
     return true;
 }
 
+bool array_bad_file(Host *h, Text name, Text file, const char *why)
+{
+    diag_error(h->options.diag, EXIT_ENVIRONMENT, (Span){0}, "bad-file",
+               "cannot read '%.*s' from '%.*s': %s", TEXT_ARG(name),
+               TEXT_ARG(file), why);
+    return false;
+}
+
+const ArrayView *array_named(const ArrayFile *file, Text name)
+{
+    return array_count(file) == 1 && !array_at(file, 0)->name.len
+               ? array_at(file, 0) : array_find(file, name);
+}
+
 static void view_of(const Tensor *t, Text name, const char *dtype, ArrayView *v)
 {
     *v = (ArrayView){.name = name, .dtype = text_of(dtype), .rank = t->rank};
@@ -77,54 +91,51 @@ static int param_named(const LaunchCase *c, Text name)
     return -1;
 }
 
-static bool refuse(Host *h, ExitCode code, Text name, Text file,
-                   const char *why)
+const char *array_refuses(const LaunchCase *c, Text name, Text file)
 {
-    diag_error(h->options.diag, code, (Span){0}, "out-file",
-               "cannot write '%.*s' to '%.*s': %s", TEXT_ARG(name),
-               TEXT_ARG(file), why);
-    return false;
+    int p = param_named(c, name);
+    bool safe = text_ends(file, ".safetensors"), npy = text_ends(file, ".npy");
+    if (p < 0)
+        return "the kernel has no such tensor";
+    if (!safe && !npy)
+        return "the name should end in .npy or .safetensors";
+    if (!word_of(c->args[p].tensor.dtype, npy))
+        return npy ? ".npy has no word for its dtype; use .safetensors"
+                   : ".safetensors has no word for its dtype; use .npy";
+    return NULL;
 }
 
-static bool save_group(Host *h, const LaunchCase *c, const NamedText *out,
-                       int count, int first)
+static bool save_group(Host *h, const LaunchCase *c, int first)
 {
-    Text file = out[first].value;
+    Text file = c->outs[first].value;
     bool safe = text_ends(file, ".safetensors");
-    ArrayView *views = xcalloc(count, sizeof *views);
+    ArrayView *views = xcalloc(c->out_count, sizeof *views);
     const char *why = NULL, *path = text_cstr(h->options.arena, file);
     int n = 0;
-    bool ok = true;
-    for (int i = first; ok && i < count; i++) {
-        if (!text_eq(out[i].value, file) || (i > first && !safe))
+    for (int i = first; i < c->out_count; i++) {
+        if (!text_eq(c->outs[i].value, file) || (i > first && !safe))
             continue;
-        int p = param_named(c, out[i].name);
-        const Tensor *t = p < 0 ? NULL : &c->args[p].tensor;
-        const char *dtype = t ? word_of(t->dtype, !safe) : NULL;
-        if (p < 0)
-            ok = refuse(h, EXIT_USAGE, out[i].name, file,
-                        "the kernel has no such tensor");
-        else if (!dtype)
-            ok = refuse(h, EXIT_USAGE, out[i].name, file,
-                        ".npy has no word for its dtype; use .safetensors");
-        else
-            view_of(t, out[i].name, dtype, &views[n++]);
+        const Tensor *t = &c->args[param_named(c, c->outs[i].name)].tensor;
+        view_of(t, c->outs[i].name, word_of(t->dtype, !safe), &views[n++]);
     }
-    if (ok && !(safe ? safetensors_write(path, views, n, &why)
-                     : npy_write(path, views, &why)))
-        ok = refuse(h, EXIT_ENVIRONMENT, out[first].name, file, why);
+    bool ok = safe ? safetensors_write(path, views, n, &why)
+                   : npy_write(path, views, &why);
     free(views);
+    if (!ok)
+        diag_error(h->options.diag, EXIT_ENVIRONMENT, (Span){0}, "out-file",
+                   "cannot write '%.*s' to '%s': %s",
+                   TEXT_ARG(c->outs[first].name), path, why);
     return ok;
 }
 
-bool launch_save(Host *h, const LaunchCase *c, const NamedText *out, int count)
+bool launch_save(Host *h, const LaunchCase *c)
 {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < c->out_count; i++) {
         bool seen = false;
         for (int j = 0; j < i; j++)
-            seen = seen || (text_eq(out[j].value, out[i].value)
-                            && text_ends(out[i].value, ".safetensors"));
-        if (!seen && !save_group(h, c, out, count, i))
+            seen = seen || (text_eq(c->outs[j].value, c->outs[i].value)
+                            && text_ends(c->outs[i].value, ".safetensors"));
+        if (!seen && !save_group(h, c, i))
             return false;
     }
     return true;

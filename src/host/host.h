@@ -61,6 +61,7 @@ struct Host {
     bool f64;                   // a reference is being evaluated in f64
     uint32_t random_streams;    // random tensors made so far
     Module *module;             // of the file
+    bool helped;                // the script printed its help and ended
     struct {                    // kernels made so far, in order
         KernelObject **at;
         int len, room;
@@ -82,6 +83,7 @@ struct KernelObject {
     Code *code[2];              // by CodeMode, lowered when first needed
     bool failed[2];
     const Dict *arguments;      // Python arguments it was made with, by name
+    int const_count;            // the last of them are T.const sizes
 };
 
 extern const ForeignType kernel_type;
@@ -118,6 +120,11 @@ typedef struct {
 InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,
                         uint8_t *const *writes, const InterpOptions *options);
 
+// NAME=VALUE of the command line.
+typedef struct {
+    Text name, value;
+} NamedText;
+
 // ---- jit.c: what @tilelang.jit and @tilelang.autotune make --------------------
 
 typedef struct {
@@ -136,6 +143,8 @@ Value jit_new(Host *h, Value function);
 // out take their defaults, then the first autotune configuration's values. For
 // an eager function names that are no parameters are T.const sizes. Raises.
 KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at);
+// A tensor argument of an eager kernel, known by its shape alone.
+Value jit_spec(Host *h, DType t, int rank, const int64_t *shape, Span at);
 // The configurations of @autotune, or NULL.
 List *jit_configs(Host *h, Value v);
 // A prim_func with output indices becomes a kernel.

@@ -261,20 +261,21 @@ KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at)
             dict_set(h->lang, params, consts->keys[i], consts->values[i]);
     keep_arguments(h, ir, params);
     k = kernel_of(kernel_new(h, ir, j->function.function->name, params));
+    k->const_count = consts->live;
     map_set(h->options.arena, &j->made, key, k);
     return k;
 }
 
 // ---- as Python sees it --------------------------------------------------------------------
 
-static Value spec_of(Host *h, const Tensor *t, Span at)
+Value jit_spec(Host *h, DType t, int rank, const int64_t *shape, Span at)
 {
     Value dims[TENSOR_MAX_RANK];
-    for (int d = 0; d < t->rank; d++)
-        dims[d] = v_int(t->shape[d]);
+    for (int d = 0; d < rank; d++)
+        dims[d] = v_int(shape[d]);
     TensorSpec *s = new (h->options.arena, TensorSpec);
-    s->shape = v_list(h->lang, dims, t->rank).list;
-    s->dtype = t->dtype;
+    s->shape = v_list(h->lang, dims, rank).list;
+    s->dtype = t;
     s->at = at;
     return (Value){.kind = VAL_TENSORSPEC, .spec = s};
 }
@@ -315,7 +316,9 @@ static Value eager_call(JitObject *j, const Args *args)
         if (!dict_get(l, d, v_str(name), &v) || !tensor_of(v))
             continue;
         tensors[count++] = v;
-        dict_set(l, d, v_str(name), spec_of(h, tensor_of(v), args->at_span));
+        const Tensor *t = tensor_of(v);
+        dict_set(l, d, v_str(name),
+                 jit_spec(h, t->dtype, t->rank, t->shape, args->at_span));
     }
     KernelObject *k = jit_make(j, d, args->at_span);
     Args call = {.at = tensors, .count = count, .at_span = args->at_span};

@@ -4,10 +4,6 @@
 
 #include "host/verdict.h"
 
-typedef struct {
-    Text name, value;
-} NamedText;
-
 // What of a file can be launched: jit functions, prim_funcs, kernel objects.
 typedef struct {
     Text name;
@@ -19,18 +15,21 @@ int launch_candidates(Module *m, Candidate *out, int room);
 // The one named, or the only one. False after reporting: unknown name, none,
 // or several (exit 2 with the list).
 bool launch_choose(Host *h, Module *m, Text name, Candidate *out);
-// The kernel for -D values: those that name a parameter or a T.const size are
-// bound; the rest must be T.dynamic sizes or scalar parameters, which
-// launch_case takes. NULL after reporting.
-KernelObject *launch_make(Host *h, const Candidate *c, const NamedText *defines,
-                          int define_count);
-
+// What the command line says of one launch. A name is empty where it is only a
+// FILE.safetensors, which binds by its own names.
 typedef struct {
-    const NamedText *defines, *in, *expect;
-    int define_count, in_count, expect_count;
+    const NamedText *defines, *in, *out, *expect;
+    int define_count, in_count, out_count, expect_count;
     SupplyKind supply;
     const List *inputs;         // tensors from a script, or NULL
 } CaseOptions;
+
+// The kernel for -D values: those that name a parameter or a T.const size are
+// bound (sizes of an eager kernel also by the shapes of --in); the rest must be
+// T.dynamic sizes or scalar parameters, which launch_case takes. NULL after
+// reporting.
+KernelObject *launch_make(Host *h, const Candidate *c,
+                          const CaseOptions *options);
 
 // Tensors for one launch: given files, the program's inputs(**arguments), or
 // generated. False after reporting.
@@ -39,12 +38,14 @@ bool launch_case(Host *h, KernelObject *k, const CaseOptions *options,
 void launch_case_release(LaunchCase *c);
 // --out: writes parameters' tensors; several into one .safetensors. False
 // after reporting.
-bool launch_save(Host *h, const LaunchCase *c, const NamedText *out, int count);
+bool launch_save(Host *h, const LaunchCase *c);
 // The reference of a file by name; false: there is none (reported when `named`
 // says that the user asked for it).
 bool launch_reference(Host *h, Module *m, Text name, bool named, Value *out);
 
 // arrays.c
+// Can `name` be written to `file`? NULL, or why not.
+const char *array_refuses(const LaunchCase *c, Text name, Text file);
 bool tensor_from_array(Host *h, const ArrayView *a, Tensor *out,
                        const char **why);
 bool array_dtype(Text name, DType *out);

@@ -18,10 +18,11 @@ void flat_to_index(const Tensor *t, int64_t flat, int64_t *index)
 
 typedef struct {
     const OutputVerdict *o;
-    const char *got;
-    const double *ref;
-    size_t bytes;
-    double floor;               // absolute part of an element's tolerance
+    const Tensor *right;        // what it is held against
+    const CompareSums *sums;
+    const char *got, *ref;
+    size_t bytes, ref_bytes;
+    double limit, floor;        // relative and absolute part of a tolerance
 } Reader;
 
 static double got_at(const Reader *r, int64_t i)
@@ -31,9 +32,7 @@ static double got_at(const Reader *r, int64_t i)
 
 static double ref_at(const Reader *r, int64_t i)
 {
-    return num_get_f64(r->o->ref.dtype,
-                       (const char *)r->ref
-                           + dtype_bytes(r->o->ref.dtype, i));
+    return num_get_f64(r->right->dtype, r->ref + i * r->ref_bytes);
 }
 
 static bool differs(double got, double ref, double rel, double floor)
@@ -45,14 +44,19 @@ static bool differs(double got, double ref, double rel, double floor)
     return fabs(got - ref) > rel * fabs(ref) + floor;
 }
 
-static Reader reader(const OutputVerdict *o)
+static Reader reader(const LaunchCase *c, const OutputVerdict *o)
 {
     int64_t n = tensor_count(&o->got);
-    double rms = n ? sqrt(o->sums.ref2 / n) : 0;
-    return (Reader){.o = o, .got = tensor_data(&o->got),
-                    .ref = tensor_data(&o->ref),
+    const CompareSums *sums = o->against_file ? &o->file_sums : &o->sums;
+    double rms = n ? sqrt(sums->ref2 / n) : 0;
+    const Tensor *right = o->against_file ? &c->expects[o->param] : &o->ref;
+    double limit = o->against_file ? o->expect_limit : o->rounding_limit;
+    return (Reader){.o = o, .right = right, .sums = sums,
+                    .got = tensor_data(&o->got),
+                    .ref = tensor_data(right),
                     .bytes = dtype_bytes(o->dtype, 1),
-                    .floor = o->rounding_limit * rms};
+                    .ref_bytes = dtype_bytes(right->dtype, 1),
+                    .limit = limit, .floor = limit * rms};
 }
 
 static void extend_box(Mismatch *m, const Tensor *t, int64_t flat)
@@ -77,7 +81,7 @@ static void scan(const Reader *r, Mismatch *m, const uint8_t *writes)
         double g = got_at(r, i), f = ref_at(r, i);
         m->unwritten += writes && writes[i] == 0;
         m->nan_count += isnan(g) && !isnan(f);
-        if (!differs(g, f, r->o->rounding_limit, r->floor))
+        if (!differs(g, f, r->limit, r->floor))
             continue;
         m->count++;
         extend_box(m, t, i);
@@ -90,13 +94,14 @@ static void scan(const Reader *r, Mismatch *m, const uint8_t *writes)
 }
 
 // Errors too even for one element to stand out: report the worst one.
-static void fall_back_to_worst(const OutputVerdict *o, Mismatch *m)
+static void fall_back_to_worst(const Reader *r, Mismatch *m)
 {
-    if (m->first_flat >= 0 || o->sums.worst_at < 0)
+    int64_t at = r->sums->worst_at;
+    if (m->first_flat >= 0 || at < 0)
         return;
-    m->first_flat = o->sums.worst_at;
-    m->expected = o->worst_ref;
-    m->found = o->worst_got;
+    m->first_flat = at;
+    m->expected = ref_at(r, at);
+    m->found = got_at(r, at);
 }
 
 // ---- patterns --------------------------------------------------------------------------
@@ -158,11 +163,12 @@ static void guess_factor(const Reader *r, Mismatch *m)
     if (rr == 0)
         return;
     double c = gr / rr, left = gg - c * gr;
-    double error = r->o->rounding_rel;
+    double error = r->o->against_file ? r->o->expect_got_rel
+                                      : r->o->rounding_rel;
     if (gg == 0)
         say(m, "every element is 0");
     else if (left < 0 || sqrt(left / rr) < 0.05 * error)
-        say(m, "every element is %.4g times the reference", c);
+        say(m, "every element is %.4g times what is expected", c);
 }
 
 static double row_distance(const Reader *r, int64_t a, int64_t b, int64_t each)
@@ -189,7 +195,7 @@ static void guess_rows(const Reader *r, Mismatch *m)
     int64_t to = row + 256 < rows ? row + 256 : rows;
     for (int64_t other = from; other < to; other++)
         if (other != row && row_distance(r, row, other, each) < 1e-2) {
-            say(m, "row %lld holds the reference's row %lld (rows exchanged?)",
+            say(m, "row %lld is what row %lld should be (rows exchanged?)",
                 (long long)row, (long long)other);
             return;
         }
@@ -232,47 +238,78 @@ static void guess_even(const OutputVerdict *o, Mismatch *m)
 
 // ---- which block ---------------------------------------------------------------------------
 
-static bool writes_element(LaunchCase *c, int param, int64_t flat,
-                           int64_t from, int64_t count, InterpResult *out)
+// The arguments once more, with copies of all that the kernel writes.
+typedef struct {
+    LaunchCase *c;
+    KernelArg *args;
+    uint8_t **writes;           // of `param` alone
+    int param;
+    int64_t flat;
+} Search;
+
+static bool copy_args(Search *s)
 {
-    int n = c->kernel->ir->param_count;
-    int64_t *blocks = xcalloc(count, sizeof *blocks);
-    uint8_t **writes = xcalloc(n + 1, sizeof *writes);
+    int n = s->c->kernel->ir->param_count;
+    for (int i = 0; i < n; i++) {
+        const Tensor *t = launch_before(s->c, i);
+        s->args[i] = s->c->args[i];
+        s->args[i].tensor.storage = NULL;
+        if (s->args[i].is_scalar)
+            continue;
+        if (!s->c->is_output[i])
+            s->args[i].tensor = tensor_retain(t);
+        else if (!tensor_cast(&s->args[i].tensor, t, t->dtype, false))
+            return false;
+    }
+    int64_t count = tensor_count(&s->args[s->param].tensor);
+    s->writes[s->param] = xcalloc(count + 1, 1);
+    return true;
+}
+
+static void release_search(Search *s)
+{
+    for (int i = 0; i < s->c->kernel->ir->param_count; i++)
+        if (!s->args[i].is_scalar && s->args[i].tensor.storage)
+            tensor_release(&s->args[i].tensor);
+    free(s->writes[s->param]);
+    free(s->writes);
+    free(s->args);
+}
+
+// Do blocks [from, from + count) of the last launch store the element?
+static bool stored_by(Search *s, int64_t from, int64_t count, InterpResult *out)
+{
+    int64_t *blocks = xcalloc(count + 1, sizeof *blocks);
     for (int64_t i = 0; i < count; i++)
         blocks[i] = from + i;
-    writes[param] = xcalloc(tensor_count(&c->args[param].tensor) + 1, 1);
+    s->writes[s->param][s->flat] = 0;
     InterpOptions run = {.blocks = blocks, .block_count = count,
                          .max_findings = 1};
-    *out = kernel_run(c->kernel, CODE_AS_WRITTEN, c->args, writes, &run);
-    bool hit = writes[param][flat] > 0;
-    free(writes[param]);
-    free(writes);
+    *out = kernel_run(s->c->kernel, CODE_AS_WRITTEN, s->args, s->writes, &run);
     free(blocks);
-    return hit;
+    return s->writes[s->param][s->flat] > 0;
 }
 
 // Halves the blocks of the last launch until one is left.
-bool mismatch_block(LaunchCase *c, int param, int64_t flat, int64_t block[3])
+static bool find_block(Search *s, int64_t block[3])
 {
     InterpResult r;
-    if (!writes_element(c, param, flat, 0, 1, &r)) {
-        if (r.launches < 1 || r.launches > (int)countof(r.grid)) {
-            interp_result_release(&r);
-            return false;
-        }
-    }
-    int64_t grid[3];
-    memcpy(grid, r.grid[r.launches - 1], sizeof grid);
+    int64_t grid[3] = {0}, from = 0, count;
+    bool earlier = stored_by(s, 0, 0, &r);  // by an earlier launch
+    if (r.launches >= 1 && r.launches <= (int)countof(r.grid))
+        memcpy(grid, r.grid[r.launches - 1], sizeof grid);
     interp_result_release(&r);
-    int64_t from = 0, count = grid[0] * grid[1] * grid[2];
+    count = grid[0] * grid[1] * grid[2];
+    if (count < 1 || earlier)
+        return false;
     while (count > 1) {
         int64_t half = count / 2;
-        bool hit = writes_element(c, param, flat, from, half, &r);
+        bool hit = stored_by(s, from, half, &r);
         interp_result_release(&r);
         from += hit ? 0 : half;
         count = hit ? half : count - half;
     }
-    bool found = writes_element(c, param, flat, from, 1, &r);
+    bool found = stored_by(s, from, 1, &r);
     interp_result_release(&r);
     block[0] = from % grid[0];
     block[1] = from / grid[0] % grid[1];
@@ -280,13 +317,24 @@ bool mismatch_block(LaunchCase *c, int param, int64_t flat, int64_t block[3])
     return found;
 }
 
+bool mismatch_block(LaunchCase *c, int param, int64_t flat, int64_t block[3])
+{
+    int n = c->kernel->ir->param_count;
+    Search s = {.c = c, .param = param, .flat = flat};
+    s.args = xcalloc(n + 1, sizeof *s.args);
+    s.writes = xcalloc(n + 1, sizeof *s.writes);
+    bool found = copy_args(&s) && find_block(&s, block);
+    release_search(&s);
+    return found;
+}
+
 void mismatch_find(Host *h, LaunchCase *c, OutputVerdict *o,
                    const uint8_t *writes)
 {
     Mismatch *m = &o->mismatch;
-    Reader r = reader(o);
+    Reader r = reader(c, o);
     scan(&r, m, writes);
-    fall_back_to_worst(o, m);
+    fall_back_to_worst(&r, m);
     guess_unwritten(o, m);
     guess_nan(&r, m);
     guess_factor(&r, m);
@@ -295,7 +343,9 @@ void mismatch_find(Host *h, LaunchCase *c, OutputVerdict *o,
     guess_even(o, m);
     bool quiet = diag_quiet(h->options.diag, true);
     m->block[0] = -1;
-    if (m->first_flat >= 0
+    m->never_stored = writes && m->first_flat >= 0
+                      && writes[m->first_flat] == 0;
+    if (m->first_flat >= 0 && !m->never_stored
         && !mismatch_block(c, o->param, m->first_flat, m->block))
         m->block[0] = -1;
     diag_quiet(h->options.diag, quiet);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "host/host.h"
+#include "support/parallel.h"
 
 typedef struct {
     Foreign foreign;
@@ -41,12 +42,16 @@ static Value assert_allclose(Lang *l, Profiler *p, const Args *args)
     a.atol = number_or(l, v[2], 1e-2, args->at_span);
     a.rtol = number_or(l, v[3], 1e-2, args->at_span);
     a.ratio = number_or(l, v[4], 0.01, args->at_span);
-    if (o->asserted && !o->asserted(o->ctx, &a))
-        lang_raise(l, "AssertionError", args->at_span,
-                   "kernel '%.*s' differs from its reference by upstream's "
-                   "rule (rtol %g, atol %g, at most %g %% mismatches)",
-                   TEXT_ARG(p->kernel->ir->name), a.rtol, a.atol,
-                   100 * a.ratio);
+    bool passes = !o->asserted || o->asserted(o->ctx, &a);
+    int why = parallel_cancelled();
+    if (why)
+        lang_stop(l, why < 0 ? EXIT_LIMIT : EXIT_INTERRUPTED);
+    if (!passes)
+        lang_raise_exit(l, EXIT_FINDINGS, "AssertionError", args->at_span,
+                        "'%.*s' differs from its reference by upstream's rule: "
+                        "rtol %g, atol %g, at most %g %% mismatches",
+                        TEXT_ARG(p->kernel->ir->name), a.rtol, a.atol,
+                        100 * a.ratio);
     return V_NONE;
 }
 
@@ -54,8 +59,7 @@ static Value assert_allclose(Lang *l, Profiler *p, const Args *args)
 static Value do_bench(Profiler *p, const Args *args)
 {
     diag_warning(p->kernel->host->options.diag, args->at_span, "no-gpu-time",
-                 "do_bench gives nan: this run is on the CPU, whose time is "
-                 "not the GPU's");
+                 "do_bench gives nan: no GPU ran this");
     return v_float(NAN);
 }
 

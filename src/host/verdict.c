@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "host/verdict.h"
+#include "support/parallel.h"
 
 double verdict_norm_tol(DType t)
 {
@@ -11,115 +12,6 @@ double verdict_norm_tol(DType t)
     if (dtype_is_fp8(t))
         return 6e-2;
     return t == DT_BF16 ? 2e-2 : 5e-3;
-}
-
-// ---- the reference --------------------------------------------------------------------
-
-typedef struct {
-    Host *h;
-    LaunchCase *c;
-    Value reference;
-    Tensor *outs;
-    int out_count;
-} RefCall;
-
-static bool becomes_f64(DType t)
-{
-    return dtype_is_float(t) && !dtype_is_fp8(t);
-}
-
-// A tensor as the f64 world sees it; another reference when it is the same.
-static bool in_f64(const Tensor *t, Tensor *out)
-{
-    if (becomes_f64(t->dtype) && t->dtype != DT_F64)
-        return tensor_cast(out, t, DT_F64, false);
-    *out = tensor_retain(t);
-    return true;
-}
-
-static Value input_value(RefCall *r, int i)
-{
-    const KernelArg *a = &r->c->args[i];
-    const IrParam *p = &r->c->kernel->ir->params[i];
-    Tensor t;
-    if (p->is_scalar)
-        return dtype_is_float(p->var->dtype) ? v_float(a->f64) : v_int(a->i64);
-    if (!in_f64(&a->tensor, &t))
-        lang_raise(r->h->lang, "MemoryError", (Span){0},
-                   "no memory for '%.*s' in f64", TEXT_ARG(p->name));
-    return tensor_value(r->h, t);
-}
-
-// The rest of a reference's parameters come from the kernel's arguments.
-static int named_arguments(RefCall *r, const Function *fn, int from,
-                           Text *names, Value *values)
-{
-    int n = 0, count = function_param_count(fn);
-    for (int i = from; i < count; i++) {
-        Value fallback;
-        bool has;
-        Text name = function_param(fn, i, &fallback, &has);
-        if (kernel_argument(r->c->kernel, name, &values[n]))
-            names[n++] = name;
-        else if (!has)
-            lang_raise(r->h->lang, "TypeError", r->c->kernel->ir->at,
-                       "reference '%.*s' needs '%.*s', which is no argument "
-                       "of the kernel", TEXT_ARG(fn->name), TEXT_ARG(name));
-    }
-    return n;
-}
-
-static void take_result(RefCall *r, Value v)
-{
-    Tensor *t = tensor_of(v), whole;
-    if (!t)
-        lang_raise(r->h->lang, "TypeError", r->c->kernel->ir->at,
-                   "the reference should return a tensor; it returned %s",
-                   value_type_name(v));
-    if (r->out_count == VERDICT_MAX_OUTPUTS)
-        return;
-    if (!tensor_contiguous(&whole, t))
-        lang_raise(r->h->lang, "MemoryError", (Span){0},
-                   "no memory for the reference's result");
-    r->outs[r->out_count++] = whole;
-}
-
-static void call_reference(Lang *l, void *ctx)
-{
-    RefCall *r = ctx;
-    int params = r->c->kernel->ir->param_count, n = 0;
-    Value *at = new_array(lang_arena(l), Value, params + 1);
-    for (int i = 0; i < params; i++)
-        if (!r->c->is_output[i] || r->c->kernel->ir->config.output_count == 0)
-            at[n++] = input_value(r, i);
-    Args args = {.at = at, .count = n, .at_span = r->c->kernel->ir->at};
-    if (r->reference.kind == VAL_FUNCTION) {
-        const Function *fn = r->reference.function;
-        int count = function_param_count(fn);
-        args.names = new_array(lang_arena(l), Text, count + 1);
-        args.values = new_array(lang_arena(l), Value, count + 1);
-        args.keyword_count = named_arguments(r, fn, n, args.names, args.values);
-    }
-    Value v = lang_call(l, r->reference, &args);
-    if (v.kind == VAL_TUPLE || v.kind == VAL_LIST) {
-        for (int i = 0; i < v.list->len; i++)
-            take_result(r, v.list->at[i]);
-    } else {
-        take_result(r, v);
-    }
-}
-
-static bool run_reference(Host *h, LaunchCase *c, Value reference,
-                          Tensor *outs, int *count)
-{
-    RefCall r = {.h = h, .c = c, .reference = reference, .outs = outs};
-    int mark = lang_pins(h->lang);
-    h->f64 = true;
-    bool ok = lang_try(h->lang, call_reference, &r, NULL);
-    h->f64 = false;
-    lang_unpin(h->lang, mark);
-    *count = r.out_count;
-    return ok;
 }
 
 // ---- runs of the kernel ------------------------------------------------------------------
@@ -186,8 +78,14 @@ static bool f64_args(Host *h, LaunchCase *c, KernelArg *out)
         out[i].tensor.storage = NULL;
         if (a->is_scalar)
             continue;
+        if (c->before[i].rank >= 0) {
+            DType t = becomes_f64(a->tensor.dtype) ? DT_F64 : a->tensor.dtype;
+            if (!tensor_cast(&out[i].tensor, &c->before[i], t, false))
+                return false;
+            continue;
+        }
         if (!c->is_output[i]) {
-            if (!in_f64(&a->tensor, &out[i].tensor))
+            if (!tensor_in_f64(&a->tensor, &out[i].tensor))
                 return false;
             continue;
         }
@@ -226,6 +124,18 @@ static void algorithm_output(OutputVerdict *o, const Tensor *got,
                                                             : JUDGED_BAD;
 }
 
+typedef struct {
+    const VerdictOptions *options;
+    const char *what;
+} Progress;
+
+static void tell(void *ctx, int64_t done, int64_t total)
+{
+    const Progress *p = ctx;
+    if (p->options->progress)
+        p->options->progress(p->options->progress_ctx, p->what, done, total);
+}
+
 static bool run_f64(Host *h, LaunchCase *c, Verdict *v,
                     const VerdictOptions *options)
 {
@@ -240,19 +150,22 @@ static bool run_f64(Host *h, LaunchCase *c, Verdict *v,
     int64_t total = last_grid(&v->run);
     BlockList blocks = sample(v, whole ? 0 : options->sample_blocks, total);
     KernelArg *args = xcalloc(c->kernel->ir->param_count + 1, sizeof *args);
+    Progress progress = {options, "f64 blocks"};
     InterpOptions run = {.blocks = blocks.at, .block_count = blocks.len,
-                         .max_findings = 1, .progress = options->progress,
-                         .progress_ctx = options->progress_ctx};
+                         .max_findings = 1, .progress = tell,
+                         .progress_ctx = &progress};
     uint8_t **writes = output_shadows(c);
     bool quiet = diag_quiet(h->options.diag, true);
-    bool ok = f64_args(h, c, args);
-    if (ok) {
+    if (!f64_args(h, c, args)) {
+        v->no_algorithm = "there is no memory for a run in f64";
+    } else {
         InterpResult r = kernel_run(c->kernel, CODE_F64, args, writes, &run);
         v->sampled = (blocks.at ? blocks.len : total)
                      - (r.idle_blocks < total ? r.idle_blocks : 0);
         v->blocks = total - (v->run.idle_blocks < total ? v->run.idle_blocks : 0);
-        ok = !r.cancelled;
-        for (int i = 0; ok && i < v->output_count; i++)
+        if (r.cancelled)
+            v->stopped = STOPPED_F64;
+        for (int i = 0; !r.cancelled && i < v->output_count; i++)
             algorithm_output(&v->outputs[i],
                              &args[v->outputs[i].param].tensor,
                              writes[v->outputs[i].param]);
@@ -262,12 +175,13 @@ static bool run_f64(Host *h, LaunchCase *c, Verdict *v,
     release_shadows(c, writes);
     release_args(c, args);
     free(blocks.at);
-    return ok;
+    return true;
 }
 
 // ---- as written ---------------------------------------------------------------------------
 
-// Distance in units of the last place of the output's dtype at `ref`.
+// Distance in units of the last place of the output's dtype at `ref`: up to
+// one half is what rounding the exact value gives.
 static double ulps(DType t, double got, double ref)
 {
     const DTypeInfo *info = dtype_info(t);
@@ -276,21 +190,24 @@ static double ulps(DType t, double got, double ref)
         return fabs(got - ref);
     double size = fmax(fabs(ref), info->min_normal);
     frexp(size, &exponent);
-    return fabs(got - num_round_f64(t, ref))
-           / ldexp(1, exponent - 1 - info->mantissa_bits);
+    return fabs(got - ref) / ldexp(1, exponent - 1 - info->mantissa_bits);
 }
 
 static void find_worst(OutputVerdict *o)
 {
-    double pair[2];
     int64_t at = o->sums.worst_at;
     if (at < 0)
         return;
     flat_to_index(&o->got, at, o->worst_index);
     o->worst_got = tensor_get_f64(&o->got, o->worst_index);
     o->worst_ref = tensor_get_f64(&o->ref, o->worst_index);
-    pair[0] = o->worst_got, pair[1] = o->worst_ref;
-    o->worst_ulps = ulps(o->dtype, pair[0], pair[1]);
+    o->worst_ulps = ulps(o->dtype, o->worst_got, o->worst_ref);
+}
+
+static double norm_tol(const OutputVerdict *o, const VerdictOptions *options)
+{
+    return options->norm_tol > 0 ? options->norm_tol
+                                 : verdict_norm_tol(o->dtype);
 }
 
 // The outermost slices one by one, so that a wrong one cannot hide.
@@ -320,8 +237,7 @@ static void rounding_output(OutputVerdict *o, const VerdictOptions *options)
     CompareRule rule = {.rtol = options->rtol, .atol = options->atol};
     int64_t n = tensor_count(&o->got);
     o->sums = compare_range(&o->got, &o->ref, 0, n, &rule);
-    o->rounding_limit = options->norm_tol > 0 ? options->norm_tol
-                                              : verdict_norm_tol(o->dtype);
+    o->rounding_limit = norm_tol(o, options);
     o->rounding_rel = compare_rel(&o->sums);
     worst_slice(o, &rule);
     o->rounding = o->rounding_rel <= o->rounding_limit && o->bad_slice < 0
@@ -381,18 +297,26 @@ static int64_t linear_block(const InterpResult *r, const int64_t block[3])
 }
 
 // --block x,y,z needs the grid, which a run of no block tells.
-static bool one_block(LaunchCase *c, const int64_t block[3], int64_t *out)
+static bool one_block(Host *h, LaunchCase *c, const int64_t block[3],
+                      int64_t *out)
 {
-    int64_t none = 0;
-    InterpOptions probe = {.blocks = &none, .block_count = 0, .max_findings = 1};
-    probe.blocks = &none;
+    int64_t none = 0, grid[3] = {0};
+    InterpOptions probe = {.blocks = &none, .max_findings = 1};
     InterpResult r = kernel_run(c->kernel, CODE_AS_WRITTEN, c->args, NULL,
                                 &probe);
-    bool ok = r.launches > 0;
+    bool ok = r.launches > 0 && r.launches <= (int)countof(r.grid);
     for (int i = 0; ok && i < 3; i++)
-        ok = block[i] >= 0 && block[i] < r.grid[r.launches - 1][i];
+        grid[i] = r.grid[r.launches - 1][i];
+    for (int i = 0; i < 3; i++)
+        ok = ok && block[i] >= 0 && block[i] < grid[i];
     if (ok)
         *out = linear_block(&r, block);
+    else
+        diag_error(h->options.diag, EXIT_USAGE, c->kernel->ir->at,
+                   "no-such-block", "there is no block %lld,%lld,%lld in a "
+                   "grid of %lld x %lld x %lld", (long long)block[0],
+                   (long long)block[1], (long long)block[2],
+                   (long long)grid[0], (long long)grid[1], (long long)grid[2]);
     interp_result_release(&r);
     return ok;
 }
@@ -401,22 +325,17 @@ static bool run_as_written(Host *h, LaunchCase *c, Verdict *v, uint8_t **writes,
                            const VerdictOptions *options)
 {
     int64_t only;
+    Progress progress = {options, "blocks"};
     InterpOptions run = {
         .max_findings = 20,
         .prints = options->prints,
         .print_count = options->print_count,
-        .progress = options->progress,
-        .progress_ctx = options->progress_ctx,
+        .progress = tell,
+        .progress_ctx = &progress,
     };
     if (options->block[0] >= 0) {
-        if (!one_block(c, options->block, &only)) {
-            diag_error(h->options.diag, EXIT_USAGE, c->kernel->ir->at,
-                       "no-such-block", "block %lld,%lld,%lld is outside the "
-                       "grid", (long long)options->block[0],
-                       (long long)options->block[1],
-                       (long long)options->block[2]);
+        if (!one_block(h, c, options->block, &only))
             return false;
-        }
         run.blocks = &only;
         run.block_count = 1;
     }
@@ -444,7 +363,7 @@ static bool take_references(Host *h, LaunchCase *c, Verdict *v, Value reference)
     Tensor outs[VERDICT_MAX_OUTPUTS];
     int count = 0;
     double start = time_now();
-    bool ok = run_reference(h, c, reference, outs, &count);
+    bool ok = reference_run(h, c, reference, outs, &count);
     v->reference_seconds = time_now() - start;
     if (ok && count < v->output_count) {
         diag_error(h->options.diag, EXIT_PROGRAM, c->kernel->ir->at,
@@ -464,28 +383,31 @@ static bool take_references(Host *h, LaunchCase *c, Verdict *v, Value reference)
     return ok;
 }
 
-static void judge_expect(LaunchCase *c, OutputVerdict *o, const CompareRule *rule)
+static void judge_expect(LaunchCase *c, OutputVerdict *o,
+                         const VerdictOptions *options)
 {
+    CompareRule rule = {.rtol = options->rtol, .atol = options->atol};
     const Tensor *e = &c->expects[o->param];
     if (e->rank < 0)
         return;
     int64_t n = tensor_count(e);
-    CompareSums s = compare_range(&o->got, e, 0, n, rule);
+    CompareSums s = compare_range(&o->got, e, 0, n, &rule);
     o->has_expect = true;
+    o->expect_limit = norm_tol(o, options);
     o->expect_got_rel = compare_rel(&s);
+    o->expect_wrong = !(o->expect_got_rel <= o->expect_limit);
     if (o->ref.storage) {
-        s = compare_range(e, &o->ref, 0, n, rule);
-        o->expect_ref_rel = compare_rel(&s);
+        CompareSums r = compare_range(e, &o->ref, 0, n, &rule);
+        o->expect_ref_rel = compare_rel(&r);
     }
-    double limit = verdict_norm_tol(o->dtype);
-    if (!(o->expect_got_rel <= limit))
-        o->wrong = true;
+    o->file_sums = s;
+    o->against_file = o->expect_wrong && !o->wrong;
+    o->wrong = o->wrong || o->expect_wrong;
 }
 
 static void judge(Host *h, LaunchCase *c, Verdict *v, uint8_t **writes,
                   const VerdictOptions *options)
 {
-    CompareRule rule = {.rtol = options->rtol, .atol = options->atol};
     for (int i = 0; i < v->output_count; i++) {
         OutputVerdict *o = &v->outputs[i];
         if (writes[o->param])
@@ -494,11 +416,50 @@ static void judge(Host *h, LaunchCase *c, Verdict *v, uint8_t **writes,
             rounding_output(o, options);
             o->wrong = o->rounding == JUDGED_BAD || o->algorithm == JUDGED_BAD;
         }
-        judge_expect(c, o, &rule);
-        if (o->wrong && o->ref.storage)
+        judge_expect(c, o, options);
+        if (o->wrong)
             mismatch_find(h, c, o, writes[o->param]);
         v->wrong = v->wrong || o->wrong;
     }
+}
+
+// Contents that the launch will overwrite and that were not empty: generated
+// or given ones of what out_idx does not name.
+static bool keep_before(LaunchCase *c)
+{
+    for (int i = 0; i < c->kernel->ir->param_count; i++) {
+        const Tensor *t = &c->args[i].tensor;
+        if (c->is_output[i] && !kernel_is_output(c->kernel, i)
+            && !tensor_cast(&c->before[i], t, t->dtype, false))
+            return false;
+    }
+    return true;
+}
+
+static void check_against(Host *h, LaunchCase *c, Verdict *v, Value reference,
+                          const VerdictOptions *options)
+{
+    if (options->progress)
+        options->progress(options->progress_ctx, "reference", 0, 0);
+    v->failed = !take_references(h, c, v, reference);
+    if (parallel_cancelled()) {
+        v->stopped = STOPPED_REFERENCE;
+        v->failed = v->has_reference = false;
+    } else if (!v->failed) {
+        v->failed = !run_f64(h, c, v, options);
+    }
+}
+
+// What is known is judged even after Ctrl-C, which stops parallel work.
+static void judge_stopped(Host *h, LaunchCase *c, Verdict *v, uint8_t **writes,
+                          const VerdictOptions *options)
+{
+    int why = parallel_cancelled();
+    parallel_cancel_reset();
+    judge(h, c, v, writes, options);
+    if (parallel_cancelled())       // once more
+        v->stopped = STOPPED_REFERENCE;
+    parallel_cancel(why);
 }
 
 Verdict verdict_run(Host *h, LaunchCase *c, Value reference,
@@ -507,16 +468,25 @@ Verdict verdict_run(Host *h, LaunchCase *c, Value reference,
     Verdict v = {0};
     bool check = reference.kind != VAL_NONE && options->block[0] < 0;
     int n = c->kernel->ir->param_count;
-    uint8_t **writes = check ? output_shadows(c)
-                             : xcalloc(n + 1, sizeof *writes);
+    bool expects = false;
+    for (int i = 0; i < n; i++)
+        expects = expects || c->expects[i].rank >= 0;
+    uint8_t **writes = check || expects ? output_shadows(c)
+                                        : xcalloc(n + 1, sizeof *writes);
     list_outputs(c, &v);
-    v.failed = !run_as_written(h, c, &v, writes, options);
-    if (!v.failed && !v.run.cancelled && check) {
-        v.failed = !take_references(h, c, &v, reference);
-        if (!v.failed)
-            v.failed = !run_f64(h, c, &v, options);
+    if ((check || expects) && !keep_before(c)) {
+        diag_error(h->options.diag, EXIT_LIMIT, c->kernel->ir->at, "no-memory",
+                   "there is no memory to keep what the kernel overwrites");
+        v.failed = true;
     }
-    if (!v.failed && !v.run.cancelled)
+    v.failed = v.failed || !run_as_written(h, c, &v, writes, options);
+    if (v.run.cancelled)
+        v.stopped = STOPPED_RUN;
+    else if (!v.failed && check)
+        check_against(h, c, &v, reference, options);
+    if (v.stopped == STOPPED_F64)
+        judge_stopped(h, c, &v, writes, options);
+    else if (!v.failed && !v.stopped)
         judge(h, c, &v, writes, options);
     release_shadows(c, writes);
     return v;

@@ -41,7 +41,8 @@ typedef struct {
     int64_t first[TENSOR_MAX_RANK], last[TENSOR_MAX_RANK];  // bounding box
     int64_t first_flat;
     double expected, found;     // at first_flat
-    int64_t block[3];           // that stored it; -1: none did
+    int64_t block[3];           // that stored it; -1: not known
+    bool never_stored;
     int64_t unwritten;          // elements that no store reached
     int64_t nan_count;
     char pattern[200];          // "" when there is no guess
@@ -57,6 +58,7 @@ typedef struct {
     double rounding_rel, rounding_limit;
     int64_t bad_slice;          // outermost slice above the limit, or -1
     CompareSums sums;           // as written
+    CompareSums file_sums;      // against the expected file
     bool upstream_passes;
     double upstream_percent;
     double worst_got, worst_ref;
@@ -66,12 +68,17 @@ typedef struct {
     bool wrong;
     Mismatch mismatch;          // when wrong
     // --expect: the file against us and against the reference
-    bool has_expect;
-    double expect_got_rel, expect_ref_rel;
+    bool has_expect, expect_wrong;
+    double expect_got_rel, expect_ref_rel, expect_limit;
+    bool against_file;          // the mismatch is with the file
 } OutputVerdict;
+
+// How far Ctrl-C or a timeout let it come.
+typedef enum { STOPPED_NOT, STOPPED_RUN, STOPPED_REFERENCE, STOPPED_F64 } Stop;
 
 typedef struct {
     const char *no_algorithm;   // why there is no f64 run, or NULL
+    Stop stopped;
     int64_t sampled, blocks;    // that the f64 run computed, of how many
     InterpResult run;           // as written
     double reference_seconds;
@@ -89,7 +96,8 @@ typedef struct {
     const InterpPrint *prints;
     int print_count;
     int64_t block[3];           // --block: this one alone; block[0] < 0: all
-    void (*progress)(void *ctx, int64_t done, int64_t total);
+    // `what` is done: "blocks", "f64 blocks", or "reference" with total 0.
+    void (*progress)(void *ctx, const char *what, int64_t done, int64_t total);
     void *progress_ctx;
 } VerdictOptions;
 
@@ -100,6 +108,11 @@ typedef struct {
     bool *is_output;            // judged against the reference
     Text *supply;               // words for the report, per parameter
     Tensor *expects;            // per parameter; rank -1: none
+    // What the kernel writes and was not empty before: its first contents,
+    // which verdict_run keeps. Rank -1: none.
+    Tensor *before;
+    NamedText *outs;            // --out
+    int out_count;
 } LaunchCase;
 
 // `reference` is a callable or NONE. Its first parameters take the input
@@ -110,10 +123,21 @@ Verdict verdict_run(Host *h, LaunchCase *c, Value reference,
 void verdict_release(Verdict *v);
 double verdict_norm_tol(DType t);               // the limits of DESIGN 5
 
-// mismatch.c
+// reference.c
+// Calls the reference in f64; its tensors, contiguous. False after reporting.
+bool reference_run(Host *h, LaunchCase *c, Value reference, Tensor *outs,
+                   int *count);
+// The contents of a parameter before the launch.
+const Tensor *launch_before(const LaunchCase *c, int param);
+// A tensor as the f64 world sees it; another reference when it is the same.
+bool tensor_in_f64(const Tensor *t, Tensor *out);
+bool becomes_f64(DType t);
+
+// mismatch.c: the output against its reference, or against its expected file.
 void mismatch_find(Host *h, LaunchCase *c, OutputVerdict *o,
                    const uint8_t *writes);
-// The block whose stores reach element `flat` of parameter `param`.
+// The block whose stores reach element `flat` of parameter `param`. Nothing
+// in `c` changes.
 bool mismatch_block(LaunchCase *c, int param, int64_t flat, int64_t block[3]);
 void flat_to_index(const Tensor *t, int64_t flat, int64_t *index);
 #endif

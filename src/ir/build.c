@@ -84,6 +84,12 @@ bool dtype_usable(IrKernel *k, DType t, Span at)
     return false;
 }
 
+// A new buffer may have no name yet.
+static Text called(const IrBuffer *b)
+{
+    return b->name.len ? b->name : TEXT("this buffer");
+}
+
 static bool check_extent(IrKernel *k, const IrBuffer *b, int d)
 {
     IrExpr *e = b->shape[d];
@@ -93,16 +99,16 @@ static bool check_extent(IrKernel *k, const IrBuffer *b, int d)
     if (!dtype_is_int(e->dtype))
         return ir_error(k, e->at, "ir-shape",
                         "dimension %d of %.*s is %s, not an integer", d,
-                        TEXT_ARG(b->name), dtype_info(e->dtype)->name);
+                        TEXT_ARG(called(b)), dtype_info(e->dtype)->name);
     bool constant = ir_is_int(e, &n);
     if (!constant && b->scope != SCOPE_GLOBAL)
         return ir_error(k, e->at, "ir-shape",
                         "dimension %d of %.*s is not known when the kernel is "
                         "built; on-chip buffers need constant sizes", d,
-                        TEXT_ARG(b->name));
+                        TEXT_ARG(called(b)));
     if (constant && (n < 0 || (n == 0 && b->scope != SCOPE_GLOBAL)))
         return ir_error(k, e->at, "ir-shape", "dimension %d of %.*s is %lld", d,
-                        TEXT_ARG(b->name), (long long)n);
+                        TEXT_ARG(called(b)), (long long)n);
     return true;
 }
 
@@ -114,7 +120,7 @@ static bool check_size(IrKernel *k, const IrBuffer *b, Span at)
         if (ir_is_int(b->shape[i], &n) && n > 0 &&
             (__builtin_mul_overflow(bytes, n, &bytes) || bytes >> 62))
             return ir_error(k, at, "ir-shape", "%.*s is too large",
-                            TEXT_ARG(b->name));
+                            TEXT_ARG(called(b)));
     return true;
 }
 

@@ -322,7 +322,6 @@ _Noreturn void exception_raise(Lang *l, Value e, Span at);
 void exception_report(Lang *l, Value e);
 _Noreturn void lang_raise_near(Lang *l, const char *type, Span at, Text near,
                                const char *format, ...) PRINTF_LIKE(5, 6);
-_Noreturn void lang_stop(Lang *l, ExitCode exit);
 bool exception_is(const Lang *l, Value e, ExceptionId id);
 bool exception_uncatchable(Value e);
 Value exception_args(Lang *l, Value e);

@@ -113,12 +113,21 @@ static void add_call(Trouble *t, Text name, Span at)
     t->calls[t->call_count++].at = at;
 }
 
-// The host calls a function from nowhere: it points at the function itself.
-static bool called_by_host(const Frame *f)
+static bool same_start(Span a, Span b)
 {
-    Span own = f->function->def->name_at;
+    return a.file == b.file && a.begin == b.begin;
+}
 
-    return f->call_at.file == own.file && f->call_at.begin == own.begin;
+// The host calls a function from nowhere, which is from the function itself,
+// and a decorator calls the one that it decorates: no news to anyone.
+static bool calls_itself(const Frame *f)
+{
+    const Ast *def = f->function->def;
+    bool own = same_start(f->call_at, def->name_at);
+
+    for (int i = 0; def->kind == AST_FUNCTION && i < def->y.len; i++)
+        own = own || same_start(f->call_at, def->y.at[i]->at);
+    return own;
 }
 
 static Trouble *trouble_here(Lang *l, Span at)
@@ -128,7 +137,7 @@ static Trouble *trouble_here(Lang *l, Span at)
     t->at = at.file ? at : l->more->at;
     t->exit = EXIT_PROGRAM;
     for (const Frame *f = l->frame; f; f = f->caller)
-        if (f->function && f->call_at.file && !called_by_host(f))
+        if (f->function && f->call_at.file && !calls_itself(f))
             add_call(t, f->function->name, f->call_at);
     return t;
 }
@@ -233,7 +242,6 @@ _Noreturn void lang_exit(Lang *l, int code, Span at)
                                      &v, 1), at);
 }
 
-// Ends the program without a word: the host says why.
 _Noreturn void lang_stop(Lang *l, ExitCode exit)
 {
     Value e = exception_new(l, l->more->exceptions[EXC_INTERRUPT], NULL, 0);

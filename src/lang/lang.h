@@ -78,6 +78,10 @@ _Noreturn void lang_raise(Lang *l, const char *type, Span at,
 _Noreturn void lang_raise_exit(Lang *l, ExitCode exit, const char *type,
                                Span at, const char *format, ...)
     PRINTF_LIKE(5, 6);
+// sys.exit(code): ends the program unless it catches SystemExit.
+_Noreturn void lang_exit(Lang *l, int code, Span at);
+// Ends the program without a word: the caller says why.
+_Noreturn void lang_stop(Lang *l, ExitCode exit);
 // A construct that is known and not built: reported at once, exit 4; cannot
 // be caught by the program.
 _Noreturn void lang_unsupported(Lang *l, Span at, const char *format, ...)

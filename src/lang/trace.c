@@ -203,7 +203,7 @@ static void trace_close(Lang *l, Trace *t)
 
 static void check_result(Lang *l, Trace *t, int errors_before, Span at)
 {
-    if (diag_errors(l->options.diag) > errors_before)
+    if (diag_raised(l->options.diag) > errors_before)
         lang_raise(l, "StagingError", at, "kernel '%.*s' was not built",
                    TEXT_ARG(t->k->name));
     if (!ir_verify(t->k))
@@ -228,7 +228,7 @@ static Value annotation_value(Lang *l, Function *fn, const Ast *param)
 IrKernel *trace_prim_func(Lang *l, Function *fn, Span at)
 {
     Trace t = {0};
-    int errors = diag_errors(l->options.diag);
+    int errors = diag_raised(l->options.diag);
     trace_open(l, &t, fn, fn->def->name_at);
     const AstList *params = params_of(fn);
     Value *bound = new_array(lang_arena(l), Value, params->len + 1);
@@ -334,6 +334,57 @@ static void match_consts(Lang *l, Trace *t, const IrBuffer *b, Value actual,
     }
 }
 
+// Every size needs a value; all that have none are named.
+static void check_consts(Lang *l, Trace *t, const Function *fn)
+{
+    TextBuf names = {0}, words = {0};
+    Span at = {0};
+
+    for (int i = 0; i < t->consts.len; i++) {
+        const ConstSize *c = &t->consts.at[i];
+
+        if (c->known)
+            continue;
+        at = names.len ? at : c->at;
+        buf_printf(&names, "%s%.*s", names.len ? ", " : "", TEXT_ARG(c->name));
+        buf_printf(&words, " -D %.*s=...", TEXT_ARG(c->name));
+    }
+    Text missing = text_copy(lang_arena(l), buf_view(&names));
+    Text defines = text_copy(lang_arena(l), buf_view(&words));
+    buf_release(&names);
+    buf_release(&words);
+    if (missing.len)
+        lang_raise_exit(l, EXIT_USAGE, "ValueError", at,
+                        "'%.*s' needs a value for %.*s: a T.const size is read "
+                        "off a tensor or given by name,%.*s",
+                        TEXT_ARG(fn->name), TEXT_ARG(missing),
+                        TEXT_ARG(defines));
+}
+
+static bool is_size(const Trace *t, Text name)
+{
+    for (int i = 0; i < t->consts.len; i++)
+        if (text_eq(t->consts.at[i].name, name))
+            return true;
+    for (int i = 0; i < t->k->symbol_count; i++)
+        if (text_eq(t->k->symbols[i]->name, name))
+            return true;
+    return false;
+}
+
+// What is given by name is an argument or a size.
+static void check_given(Lang *l, const Trace *t, const Function *fn)
+{
+    for (int i = 0; t->given && i < t->given->len; i++) {
+        Value key = t->given->keys[i];
+
+        if (key.kind == VAL_STR && !is_size(t, key.s))
+            lang_raise_exit(l, EXIT_USAGE, "TypeError", fn->def->name_at,
+                            "'%.*s' has no argument or size '%.*s'",
+                            TEXT_ARG(fn->name), TEXT_ARG(key.s));
+    }
+}
+
 static void probe_eager(Lang *l, Trace *t, Function *fn, const Args *args,
                         Span at)
 {
@@ -351,13 +402,8 @@ static void probe_eager(Lang *l, Trace *t, Function *fn, const Args *args,
                 match_consts(l, t, p->buffer, argument_named(args, params, j),
                              p->buffer->at);
     }
-    for (int i = 0; i < t->consts.len; i++)
-        if (!t->consts.at[i].known)
-            lang_raise(l, "ValueError", t->consts.at[i].at,
-                       "T.const size '%.*s' has no value: it must stand alone "
-                       "as a size of a tensor argument, or be given by name "
-                       "(-D %.*s=...)", TEXT_ARG(t->consts.at[i].name),
-                       TEXT_ARG(t->consts.at[i].name));
+    check_consts(l, t, fn);
+    check_given(l, t, fn);
 }
 
 // Inputs in the order of the function's parameters, then the results.
@@ -393,7 +439,7 @@ IrKernel *lang_trace_eager(Lang *l, Value function, const Args *args,
 {
     Function *fn = function.function;
     Trace probe = {.given = consts, .args = args};
-    int errors = diag_errors(l->options.diag);
+    int errors = diag_raised(l->options.diag);
     probe_eager(l, &probe, fn, args, at);
     Trace t = {.given = consts, .args = args, .eager = true};
     t.consts.at = probe.consts.at;

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
 #ifdef HAVE_LIBXSMM
 #include <libxsmm.h>
 typedef libxsmm_smmfunction Kernel;

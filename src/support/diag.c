@@ -28,9 +28,11 @@ struct Diag {
         DiagEntry *at;
         int len, room;
     } entries;
-    int limit, errors, hidden;
-    bool color, quiet;
+    int limit, errors, raised, hidden;
+    bool color, quiet, no_warnings;
     bool dropped;                               // the last message was
+    bool unseen;                                // ... or kept from print
+    ExitCode fresh;                             // see diag_fresh
     Span shown;                                 // the last excerpt
 };
 
@@ -67,9 +69,27 @@ bool diag_quiet(Diag *d, bool quiet)
     return before;
 }
 
+void diag_hide_warnings(Diag *d)
+{
+    d->no_warnings = true;
+}
+
 int diag_errors(const Diag *d)
 {
     return d->errors;
+}
+
+int diag_raised(const Diag *d)
+{
+    return d->raised;
+}
+
+ExitCode diag_fresh(Diag *d)
+{
+    ExitCode code = d->fresh;
+
+    d->fresh = EXIT_CLEAN;
+    return code;
 }
 
 int diag_entries(const Diag *d, const DiagEntry **out)
@@ -350,9 +370,10 @@ static void add_entry(Diag *d, const DiagEntry *e, Text key)
     map_set(d->arena, &d->seen, key, (void *)(uintptr_t)d->entries.len);
     d->errors += e->level == DIAG_ERROR;
     d->shown = (Span){0};
-    if (!d->quiet && over_limit(d))
+    d->unseen = d->quiet || (d->no_warnings && e->level == DIAG_WARNING);
+    if (!d->unseen && over_limit(d))
         d->hidden++;
-    else if (!d->quiet)
+    else if (!d->unseen)
         print_entry(d, e, e->message);
 }
 
@@ -367,6 +388,10 @@ static void report(Diag *d, DiagEntry e, const char *format, va_list args)
     key = key_of(d, &e);
     seen = (uintptr_t)map_get(&d->seen, key);
     d->dropped = seen != 0;
+    if (e.level == DIAG_ERROR) {
+        d->raised++;
+        d->fresh = exit_worst(d->fresh, e.exit);
+    }
     if (!seen) {
         add_entry(d, &e, key);
         return;
@@ -401,7 +426,7 @@ static void attach(Diag *d, const DiagEntry *e, Text shown)
     if (d->dropped)
         return;
     vec_push(d->arena, &d->entries, *e);
-    if (!d->quiet && !over_limit(d))
+    if (!d->unseen && !d->quiet && !over_limit(d))
         print_entry(d, e, shown);
 }
 
@@ -469,12 +494,20 @@ static void print_repeats(const Diag *d, const DiagEntry *e)
     print(d, &b);
 }
 
+// A parser that reads a place twice says nothing of the program.
+static bool is_repeat(const Diag *d, const DiagEntry *e)
+{
+    bool hidden = d->no_warnings && e->level == DIAG_WARNING;
+
+    return e->count > 1 && !hidden && strncmp(e->id, "syntax", 6) != 0;
+}
+
 void diag_summary(Diag *d)
 {
     if (d->quiet)
         return;
     for (int i = 0; i < d->entries.len; i++)
-        if (d->entries.at[i].count > 1)
+        if (is_repeat(d, &d->entries.at[i]))
             print_repeats(d, &d->entries.at[i]);
     if (d->hidden)
         fprintf(d->out, "tilesim: note: %d more %s not shown; see "

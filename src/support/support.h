@@ -188,6 +188,7 @@ void diag_note(Diag *d, Span at, const char *format, ...) PRINTF_LIKE(3, 4);
 // A replacement the user can apply, shown under the last message.
 void diag_fix(Diag *d, Span at, const char *format, ...) PRINTF_LIKE(3, 4);
 int diag_errors(const Diag *d);
+int diag_raised(const Diag *d);                 // the same, with repeated ones
 // The exit code of everything reported so far, by the order 2 3 6 77 4 5 1.
 ExitCode diag_exit(const Diag *d);
 ExitCode exit_worst(ExitCode a, ExitCode b);
@@ -198,6 +199,10 @@ int diag_entries(const Diag *d, const DiagEntry **out);
 void diag_summary(Diag *d);
 // Silences printing (entries are still kept); returns the previous setting.
 bool diag_quiet(Diag *d, bool quiet);
+// Warnings, and notes to them, are kept and not printed.
+void diag_hide_warnings(Diag *d);
+// The worst exit code of the errors since the last call, repeated ones too.
+ExitCode diag_fresh(Diag *d);
 
 // file.c - files and atomic output.
 // Whole file into malloc'd memory; false with `*why` set.

@@ -1,1 +1,1 @@
---version
+$ "$TILESIM" --version | head -n 1

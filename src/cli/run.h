@@ -1,0 +1,37 @@
+// run.h - what the parts of `tilesim run` share.
+#ifndef CLI_RUN_H
+#define CLI_RUN_H
+
+#include "cli/report.h"
+#include "cli/session.h"
+
+typedef struct {
+    Session s;
+    VerdictOptions judge;
+    CaseOptions files;          // --in, --out, --expect
+    double started, shown;
+    bool progress_on, progress_shown;
+    TextBuf json_buf;
+    Json json;
+    int launches, judged;       // kernels that were run, and held to a reference
+    int outputs, wrong_outputs;
+    int64_t findings;
+    int rows[3];                // of a sweep: clean, wrong, not run
+    Text judged_name;           // of the last one
+    ExitCode exit;
+    bool last_upstream;         // what upstream's rule said of the last case
+    int script_code;            // of sys.exit
+} Run;
+
+// cmd_run.c
+// One launch with these -D values; `sweep` is what its row is called, or "".
+void run_one(Run *r, const NamedText *defines, int count, Text sweep);
+
+// run_options.c
+void run_read_options(Run *r, Cli *c);
+// --print and --block against the kernel: false after reporting.
+bool run_check_prints(Run *r, const IrKernel *k);
+
+// sweep.c
+void run_sweep(Run *r, Text spec);
+#endif

@@ -1,0 +1,168 @@
+// reference.c - calls a program's own reference on f64 tensors.
+#include <limits.h>
+
+#include "host/verdict.h"
+
+typedef struct {
+    Host *h;
+    LaunchCase *c;
+    Value reference;
+    Tensor *outs;
+    int out_count;
+} RefCall;
+
+bool becomes_f64(DType t)
+{
+    return dtype_is_float(t) && !dtype_is_fp8(t);
+}
+
+bool tensor_in_f64(const Tensor *t, Tensor *out)
+{
+    if (becomes_f64(t->dtype) && t->dtype != DT_F64)
+        return tensor_cast(out, t, DT_F64, false);
+    *out = tensor_retain(t);
+    return true;
+}
+
+const Tensor *launch_before(const LaunchCase *c, int param)
+{
+    const Tensor *before = &c->before[param];
+    return before->rank >= 0 ? before : &c->args[param].tensor;
+}
+
+static Value input_value(RefCall *r, int i)
+{
+    const KernelArg *a = &r->c->args[i];
+    const IrParam *p = &r->c->kernel->ir->params[i];
+    Tensor t;
+    if (p->is_scalar)
+        return dtype_is_float(p->var->dtype) ? v_float(a->f64) : v_int(a->i64);
+    if (!tensor_in_f64(launch_before(r->c, i), &t))
+        lang_raise_exit(r->h->lang, EXIT_LIMIT, "MemoryError", (Span){0},
+                        "no memory for '%.*s' in f64", TEXT_ARG(p->name));
+    return tensor_value(r->h, t);
+}
+
+// Where to point at: the reference, or what it judges.
+static Span reference_at(const RefCall *r)
+{
+    return r->reference.kind == VAL_FUNCTION
+               ? r->reference.function->def->name_at
+               : r->c->kernel->ir->at;
+}
+
+// ---- its arguments ------------------------------------------------------------------
+
+// How many arguments can be given by position; INT_MAX with *args.
+static int positions(const Function *fn)
+{
+    int n = 0;
+    for (int i = 0; i < function_param_count(fn); i++) {
+        int kind = fn->def->b->x.at[i]->param;
+        if (kind == PARAM_STAR)
+            return INT_MAX;
+        n += kind == PARAM_PLAIN || kind == PARAM_POSITIONAL_ONLY;
+    }
+    return n;
+}
+
+// Without out_idx every parameter is an input upstream. A reference that takes
+// fewer gets those that the kernel only reads.
+static bool takes_written(const RefCall *r)
+{
+    const IrKernel *ir = r->c->kernel->ir;
+    if (ir->config.output_count)
+        return false;
+    if (r->reference.kind != VAL_FUNCTION)
+        return true;
+    const Function *fn = r->reference.function;
+    int room = positions(fn), read_only = 0;
+    for (int i = 0; i < ir->param_count; i++)
+        read_only += !r->c->is_output[i];
+    for (int i = read_only; i < ir->param_count && i < room
+                            && room != INT_MAX; i++) {
+        Value v;
+        bool has;
+        if (kernel_argument(r->c->kernel, function_param(fn, i, &v, &has), &v))
+            return false;
+    }
+    return room >= ir->param_count;
+}
+
+// The rest of a reference's parameters come from the kernel's arguments.
+static int named_arguments(RefCall *r, const Function *fn, int from,
+                           Text *names, Value *values)
+{
+    int n = 0, count = function_param_count(fn);
+    for (int i = from; i < count; i++) {
+        Value fallback;
+        bool has;
+        Text name = function_param(fn, i, &fallback, &has);
+        int kind = fn->def->b->x.at[i]->param;
+        if (kind == PARAM_STAR || kind == PARAM_DOUBLE_STAR)
+            continue;
+        if (kernel_argument(r->c->kernel, name, &values[n]))
+            names[n++] = name;
+        else if (!has)
+            lang_raise(r->h->lang, "TypeError", reference_at(r),
+                       "reference '%.*s' needs '%.*s', which is no argument "
+                       "of the kernel", TEXT_ARG(fn->name), TEXT_ARG(name));
+    }
+    return n;
+}
+
+// ---- its results -------------------------------------------------------------------
+
+static void take_result(RefCall *r, Value v)
+{
+    Tensor *t = tensor_of(v), whole;
+    if (!t)
+        lang_raise(r->h->lang, "TypeError", reference_at(r),
+                   "the reference should return a tensor; it returned %s",
+                   value_type_name(v));
+    if (r->out_count == VERDICT_MAX_OUTPUTS)
+        return;
+    if (!tensor_contiguous(&whole, t))
+        lang_raise_exit(r->h->lang, EXIT_LIMIT, "MemoryError", (Span){0},
+                        "no memory for the reference's result");
+    r->outs[r->out_count++] = whole;
+}
+
+static void call_reference(Lang *l, void *ctx)
+{
+    RefCall *r = ctx;
+    int params = r->c->kernel->ir->param_count, n = 0;
+    Value *at = new_array(lang_arena(l), Value, params + 1);
+    bool all = takes_written(r);
+    for (int i = 0; i < params; i++)
+        if (!r->c->is_output[i] || all)
+            at[n++] = input_value(r, i);
+    Args args = {.at = at, .count = n, .at_span = reference_at(r)};
+    if (r->reference.kind == VAL_FUNCTION) {
+        const Function *fn = r->reference.function;
+        int count = function_param_count(fn);
+        args.names = new_array(lang_arena(l), Text, count + 1);
+        args.values = new_array(lang_arena(l), Value, count + 1);
+        args.keyword_count = named_arguments(r, fn, n, args.names, args.values);
+    }
+    Value v = lang_call(l, r->reference, &args);
+    if (v.kind == VAL_TUPLE || v.kind == VAL_LIST) {
+        for (int i = 0; i < v.list->len; i++)
+            take_result(r, v.list->at[i]);
+    } else {
+        take_result(r, v);
+    }
+}
+
+bool reference_run(Host *h, LaunchCase *c, Value reference, Tensor *outs,
+                   int *count)
+{
+    RefCall r = {.h = h, .c = c, .reference = reference, .outs = outs};
+    int mark = lang_pins(h->lang);
+    h->f64 = true;
+    bool ok = lang_try(h->lang, call_reference, &r, NULL);
+    h->f64 = false;
+    lang_unpin(h->lang, mark);
+    *count = r.out_count;
+    return ok;
+}
