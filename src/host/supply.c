@@ -9,7 +9,7 @@
 #include "num/lanes.h"
 #include "support/parallel.h"
 
-enum { GRAIN = 4096 };
+enum { GRAIN = 1024 };
 
 void philox4x32(const uint32_t counter[4], const uint32_t key[2],
                 uint32_t out[4])
@@ -49,49 +49,65 @@ static double below(uint32_t word, int low, int count)
 
 // Box and Muller's pair, its first value; the lane functions are the same on
 // every machine, libm's are not.
-static double normal(const Lanes *v, const uint32_t w[4])
+static void normal(const Fill *f, const uint32_t *w0, const uint32_t *w1,
+                   double *out, int64_t n)
 {
-    double u = (w[0] + 1.0) * 0x1p-32, angle = unit(w[1]) * 6.283185307179586;
-    double log_u, cosine;
-    v->op[LANE_OP_LOG][LANE_F64](&log_u, &u, NULL, NULL, 1);
-    v->op[LANE_OP_COS][LANE_F64](&cosine, &angle, NULL, NULL, 1);
-    return sqrt(-2 * log_u) * cosine;
+    double radius[GRAIN], angle[GRAIN];
+    LaneFn *const log = f->lanes->op[LANE_OP_LOG][LANE_F64];
+    LaneFn *const cosine = f->lanes->op[LANE_OP_COS][LANE_F64];
+    for (int64_t i = 0; i < n; i++) {
+        radius[i] = (w0[i] + 1.0) * 0x1p-32;
+        angle[i] = unit(w1[i]) * 6.283185307179586;
+    }
+    log(radius, radius, NULL, NULL, n);
+    cosine(angle, angle, NULL, NULL, n);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = sqrt(-2 * radius[i]) * angle[i]
+                 - (f->kind == SUPPLY_NORMAL ? 1 : 0);
 }
 
-static double integer_draw(DType t, uint32_t w)
+// What an integer draw covers: `count` values from `low` on; 0: floats.
+static int integer_range(DType t, SupplyKind kind, int *low)
 {
+    *low = 0;
     switch (dtype_info(t)->kind) {
     case KIND_BOOL:
-        return below(w, 0, 2);
+        return 2;
     case KIND_UINT:
-        return below(w, 0, 3);
-    default:
-        return below(w, -2, 5);
-    }
-}
-
-static double draw(const Fill *f, const uint32_t w[4])
-{
-    DType t = f->t->dtype;
-    switch (f->kind) {
-    case SUPPLY_ZERO:
-        return 0;
-    case SUPPLY_ONE:
-        return 1;
-    case SUPPLY_INTEGER:
-        return integer_draw(t, w[0]);
-    case SUPPLY_NORMAL:
-        return normal(f->lanes, w) - 1;
-    case SUPPLY_RANDN:
-        return normal(f->lanes, w);
-    case SUPPLY_UNIFORM:
-        return dtype_is_float(t) ? 2 * unit(w[0]) - 1 : 1;
+        return 3;
+    case KIND_INT:
+        *low = -2;
+        return 5;
     default:
         break;
     }
-    if (dtype_is_fp8(t))
-        return below(w[0], -128, 256);
-    return dtype_is_float(t) ? 2 * unit(w[0]) - 1 : integer_draw(t, w[0]);
+    if (kind == SUPPLY_INTEGER) {
+        *low = -2;
+        return 5;
+    }
+    if (kind == SUPPLY_AUTO && dtype_is_fp8(t)) {
+        *low = -128;
+        return 256;
+    }
+    return 0;
+}
+
+static void draw(const Fill *f, const uint32_t *w0, const uint32_t *w1,
+                 double *out, int64_t n)
+{
+    int low, count = integer_range(f->t->dtype, f->kind, &low);
+    if (f->kind == SUPPLY_NORMAL || f->kind == SUPPLY_RANDN) {
+        normal(f, w0, w1, out, n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (f->kind == SUPPLY_ZERO || f->kind == SUPPLY_ONE)
+            out[i] = f->kind == SUPPLY_ONE;
+        else if (f->kind == SUPPLY_UNIFORM && count)
+            out[i] = 1;         // U(-1,1) as an integer: upstream's ones
+        else
+            out[i] = count ? below(w0[i], low, count) : 2 * unit(w0[i]) - 1;
+    }
 }
 
 static void fill_part(void *ctx, int worker, int64_t item)
@@ -99,18 +115,14 @@ static void fill_part(void *ctx, int worker, int64_t item)
     const Fill *f = ctx;
     (void)worker;
     double values[GRAIN];
+    uint32_t w0[GRAIN], w1[GRAIN];
     int64_t first = item * GRAIN, n = tensor_count(f->t) - first;
     n = n < GRAIN ? n : GRAIN;
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t e = (uint64_t)(first + i);
-        uint32_t w[4], counter[4] = {(uint32_t)e, (uint32_t)(e >> 32), 0, 0};
-        counter[2] = f->high;
-        philox4x32(counter, f->key, w);
-        values[i] = draw(f, w);
-    }
+    f->lanes->philox(w0, w1, (uint64_t)first, n, f->high, f->key);
+    draw(f, w0, w1, values, n);
     char *at = tensor_data(f->t);
-    size_t bytes = dtype_bytes(f->t->dtype, 1);
-    num_convert(f->t->dtype, at + first * bytes, DT_F64, values, n);
+    f->lanes->store_f64[f->t->dtype](
+        at + dtype_bytes(f->t->dtype, first), values, NULL, NULL, n);
 }
 
 void supply_fill(Tensor *t, SupplyKind kind, uint64_t seed, uint32_t param)
@@ -120,7 +132,7 @@ void supply_fill(Tensor *t, SupplyKind kind, uint64_t seed, uint32_t param)
     Fill f = {.t = t, .kind = kind, .key = {(uint32_t)seed, param},
               .high = (uint32_t)(seed >> 32), .lanes = lanes_best()};
     int64_t parts = (tensor_count(t) + GRAIN - 1) / GRAIN;
-    parallel_for(parts, 4, fill_part, &f);
+    parallel_for(parts, 16, fill_part, &f);
 }
 
 const char *supply_words(SupplyKind kind, DType t)

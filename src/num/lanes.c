@@ -8,6 +8,7 @@
 #include "num/lanes_int_ops.h"
 #include "num/lanes_math32.h"
 #include "num/lanes_mem.h"
+#include "num/lanes_philox.h"
 #include "num/lanes_reduce.h"
 #include "num/lanes_transpose.h"
 
@@ -214,6 +215,7 @@ const Lanes LANES_NAME = {
     .transpose32 = transpose32,
     .transpose64 = transpose64,
     .reduce = reduce,
+    .philox = philox,
 };
 
 static void reduce(LaneOp op, LaneType t, DType round, void *acc,

@@ -94,6 +94,11 @@ typedef struct {
     // rounded to `round` (DT_NONE: not). Any two-operand op.
     void (*reduce)(LaneOp op, LaneType t, DType round, void *acc,
                    const void *a, int64_t n);
+
+    // Philox4x32-10 of the counters (first + i, high, 0), i in [0, n), under
+    // `key`: words 0 and 1 of each result.
+    void (*philox)(uint32_t *out0, uint32_t *out1, uint64_t first, int64_t n,
+                   uint32_t high, const uint32_t key[2]);
 } Lanes;
 
 LaneType lane_type_of(DType t);                 // f16 -> LANE_F32, i8 -> I32

@@ -463,6 +463,27 @@ static TCase *convert_case(void)
     return t;
 }
 
+// Random123's published answers: counter and key of zeros, and of ones.
+START_TEST(philox_gives_the_published_words)
+{
+    const Lanes *l = lanes_for((Isa)_i);
+    const uint32_t zero[2] = {0, 0}, ones[2] = {0xffffffff, 0xffffffff};
+    uint32_t w0[100], w1[100];
+
+    if (!l)
+        return;
+    l->philox(w0, w1, 0, 1, 0, zero);
+    ck_assert_uint_eq(w0[0], 0x6627e8d5);
+    ck_assert_uint_eq(w1[0], 0xe169c58d);
+    // element 37 of a longer run is what it is alone
+    l->philox(w0, w1, UINT64_C(0xfffffff0), 100, 7, ones);
+    uint32_t a = w0[37], b = w1[37];
+    l->philox(w0, w1, UINT64_C(0xfffffff0) + 37, 1, 7, ones);
+    ck_assert_uint_eq(w0[0], a);
+    ck_assert_uint_eq(w1[0], b);
+}
+END_TEST
+
 static TCase *lanes_case(void)
 {
     TCase *t = tcase_create("lanes");
@@ -477,6 +498,7 @@ static TCase *lanes_case(void)
     tcase_add_loop_test(t, transpose_swaps_and_touches_no_more, 0, ISA_COUNT);
     tcase_add_loop_test(t, integer_division_is_exact, 0, ISA_COUNT);
     tcase_add_loop_test(t, lanes_work_in_place_and_touch_no_more, 0, ISA_COUNT);
+    tcase_add_loop_test(t, philox_gives_the_published_words, 0, ISA_COUNT);
     return t;
 }
 
