@@ -379,8 +379,8 @@ Value getattr_or_raise(Lang *l, Value v, Text name, Span at, Span name_at)
     if (lang_getattr(l, v, name, &out, at))
         return out;
     if (v.kind == VAL_INSTANCE && v.instance->cls->foreign_base)
-        lang_unsupported(l, at, "'%.*s' of a class that derives from '%s', "
-                         "which is not known to tilesim,", TEXT_ARG(name),
+        lang_unsupported(l, at, "'%.*s' of a class that derives from '%s' "
+                         "(unknown to tilesim)", TEXT_ARG(name),
                          v.instance->cls->foreign_base);
     no_attribute(l, v, name, name_at.file ? name_at : at);
 }

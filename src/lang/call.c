@@ -473,9 +473,7 @@ static Value call_foreign(Lang *l, Foreign *f, const Args *args)
 
 _Noreturn static void not_callable(Lang *l, Value callee, Span at)
 {
-    if (callee.kind == VAL_MODULE && callee.module->opaque)
-        lang_unsupported(l, at, "'%.*s', which is not known to tilesim,",
-                         TEXT_ARG(callee.module->name));
+    opaque_check(l, callee, at);
     if (callee.kind == VAL_KERNEL)
         lang_raise(l, "TypeError", at,
                    "a prim_func is not callable: give it to tilelang.compile, "

@@ -431,8 +431,7 @@ Value class_call(Lang *l, Class *c, const Args *args)
         return namedtuple_make(l, c, args);
     if (c->foreign_base)
         lang_unsupported(l, args->at_span, "an object of a class that derives "
-                         "from '%s', which is not known to tilesim,",
-                         c->foreign_base);
+                         "from '%s' (unknown to tilesim)", c->foreign_base);
     self = make_instance(l, c, args);
     temp_push(l, self);
     if (self.kind != VAL_INSTANCE || !class_is(self.instance->cls, c))
@@ -545,9 +544,7 @@ bool is_instance(Lang *l, Value v, Value type, Span at)
     case VAL_FOREIGN:
         return host_type_matches(l, v, type, at);
     case VAL_MODULE:
-        if (type.module->opaque)
-            lang_unsupported(l, at, "isinstance() with '%.*s', which is not "
-                             "known to tilesim,", TEXT_ARG(type.module->name));
+        opaque_check(l, type, at);
         break;
     case VAL_BUILTIN:
         if (strcmp(type.builtin->name, "frozenset") == 0)

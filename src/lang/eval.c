@@ -60,8 +60,9 @@ _Noreturn static void name_error(Lang *l, Frame *f, const Ast *e, Value found)
 
     if (found.s.len)                            // the tracer says what ended
         lang_raise(l, "NameError", e->at,
-                   "name '%.*s' was bound inside %.*s and ended with it",
-                   TEXT_ARG(name), TEXT_ARG(found.s));
+                   "name '%.*s' was bound inside %.*s and ended with it; "
+                   "T.alloc_var(dtype) before it makes a variable that lives "
+                   "on", TEXT_ARG(name), TEXT_ARG(found.s));
     if (local)
         lang_raise(l, "UnboundLocalError", e->at,
                    "cannot access local variable '%.*s' where it is not "
@@ -269,7 +270,9 @@ static Value eval_boolop(Lang *l, Frame *f, const Ast *e)
             value_truth(l, v, e->x.at[i - 1]->at) != is_and)
             break;
         temp_push(l, v);
+        trace_lazy(l, v_is_device(v));
         next = eval(l, f, e->x.at[i]);
+        trace_lazy(l, -v_is_device(v));
         temps_cut(l, top);
         v = v_is_device(v) ? device_binary(l, e->op, v, next, e->at) : next;
     }
@@ -320,10 +323,12 @@ static Value eval_ifexp(Lang *l, Frame *f, const Ast *e)
         temp_drop(l, c, V_NONE);
         return eval(l, f, yes ? e->b : e->c);
     }
+    trace_lazy(l, 1);
     t = eval(l, f, e->b);
     temp_push(l, t);
     other = eval(l, f, e->c);
     temps_cut(l, top);
+    trace_lazy(l, -1);
     return device_select(l, c, t, other, e->at);
 }
 
@@ -388,22 +393,11 @@ static Value eval_yield_from(Lang *l, Frame *f, const Ast *e)
 
 // ---- the walk -----------------------------------------------------------------------------
 
-Value eval(Lang *l, Frame *f, const Ast *e)
+// The nodes that evaluate others; kept apart so that names and literals do not
+// pay for its stack frame.
+static __attribute__((noinline)) Value eval_inner(Lang *l, Frame *f,
+                                                  const Ast *e)
 {
-    switch (e->kind) {
-    case AST_NAME:
-        return eval_name(l, f, e);
-    case AST_NUMBER:
-        return eval_number(l, e);
-    case AST_STRING:
-        return v_str(e->text);
-    case AST_BYTES:
-        return (Value){.kind = VAL_BYTES, .s = e->text};
-    case AST_CONSTANT:
-        return eval_constant(e);
-    default:
-        break;
-    }
     stack_check(l, e->at);
     switch (e->kind) {
     case AST_BINARY:
@@ -454,5 +448,23 @@ Value eval(Lang *l, Frame *f, const Ast *e)
                    "can't use starred expression here");
     default:
         BUG("eval: %s is not an expression", ast_name(e->kind));
+    }
+}
+
+Value eval(Lang *l, Frame *f, const Ast *e)
+{
+    switch (e->kind) {
+    case AST_NAME:
+        return eval_name(l, f, e);
+    case AST_NUMBER:
+        return eval_number(l, e);
+    case AST_STRING:
+        return v_str(e->text);
+    case AST_BYTES:
+        return (Value){.kind = VAL_BYTES, .s = e->text};
+    case AST_CONSTANT:
+        return eval_constant(e);
+    default:
+        return eval_inner(l, f, e);
     }
 }

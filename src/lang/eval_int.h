@@ -87,6 +87,7 @@ Value v_buf(Lang *l, TextBuf *b);               // copies and releases b
 TextBuf *text_begin(Lang *l);
 Value text_end(Lang *l);
 const char *kind_name(ValueKind k);
+void opaque_check(Lang *l, Value v, Span at);   // exit 4 for an unknown module
 // Names of `map` near to `name`; empty when none is.
 Text nearest_name(const Map *map, Text name, Text best);
 
@@ -278,7 +279,7 @@ typedef struct DataClass {
 } DataClass;
 
 // Where an exception was raised, and the calls that led there.
-enum { TROUBLE_CALLS = 12 };
+enum { TROUBLE_CALLS = 8 };
 typedef struct Trouble {
     Span at;
     ExitCode exit;
@@ -287,6 +288,7 @@ typedef struct Trouble {
     struct {
         Text name;
         Span at;
+        int times;              // in a row
     } calls[TROUBLE_CALLS];     // innermost first; the middle may be hidden
     Text suggestion;
     Span suggestion_at;

@@ -41,13 +41,6 @@ static bool not_implemented(Value v)
     return v.kind == VAL_TYPING && text_is(v.typing->name, "NotImplemented");
 }
 
-static void opaque_check(Lang *l, Value v, Span at)
-{
-    if (v.kind == VAL_MODULE && v.module->opaque)
-        lang_unsupported(l, at, "'%.*s', which is not known to tilesim,",
-                         TEXT_ARG(v.module->name));
-}
-
 _Noreturn static void operand_error(Lang *l, AstOp op, Value a, Value b,
                                     Span at)
 {

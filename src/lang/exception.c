@@ -102,7 +102,14 @@ _Noreturn void exception_throw(Lang *l, Value e)
 static void add_call(Trouble *t, Text name, Span at)
 {
     const int keep = TROUBLE_CALLS / 2;
+    int last = t->call_count - 1;
 
+    if (last >= 0 && t->calls[last].at.file == at.file &&
+        t->calls[last].at.begin == at.begin &&
+        text_eq(t->calls[last].name, name)) {
+        t->calls[last].times++;
+        return;
+    }
     if (t->call_count == TROUBLE_CALLS) {       // drop the oldest of the rest
         memmove(&t->calls[keep], &t->calls[keep + 1],
                 (size_t)(TROUBLE_CALLS - keep - 1) * sizeof t->calls[0]);
@@ -110,6 +117,7 @@ static void add_call(Trouble *t, Text name, Span at)
         t->calls_hidden++;
     }
     t->calls[t->call_count].name = name;
+    t->calls[t->call_count].times = 1;
     t->calls[t->call_count++].at = at;
 }
 
@@ -289,8 +297,12 @@ static void note_calls(Diag *d, const Trouble *t)
     for (int i = 0; i < t->call_count; i++) {
         if (i == TROUBLE_CALLS / 2 && t->calls_hidden)
             diag_note(d, t->calls[i].at, "(%d more calls)", t->calls_hidden);
-        diag_note(d, t->calls[i].at, "'%.*s' was called from here",
-                  TEXT_ARG(t->calls[i].name));
+        if (t->calls[i].times > 1)
+            diag_note(d, t->calls[i].at, "'%.*s' was called from here, %d "
+                      "times", TEXT_ARG(t->calls[i].name), t->calls[i].times);
+        else
+            diag_note(d, t->calls[i].at, "'%.*s' was called from here",
+                      TEXT_ARG(t->calls[i].name));
     }
 }
 
@@ -387,9 +399,7 @@ static Value exception_value(Lang *l, Value v, Span at)
 
     if (v.kind == VAL_CLASS && v.cls->exception)
         v = class_call(l, v.cls, &none);
-    if (v.kind == VAL_MODULE && v.module->opaque)
-        lang_unsupported(l, at, "an exception of module '%.*s'",
-                         TEXT_ARG(v.module->name));
+    opaque_check(l, v, at);
     if (v.kind != VAL_INSTANCE || !v.instance->cls->exception)
         lang_raise(l, "TypeError", at,
                    "exceptions must derive from BaseException");

@@ -287,9 +287,7 @@ static void import_from(Lang *l, Frame *f, const Ast *s)
         Value v;
 
         if (m && text_is(alias->text, "*")) {
-            if (m->opaque)
-                lang_unsupported(l, s->at, "'from %.*s import *', a module "
-                                 "not known to tilesim,", TEXT_ARG(m->name));
+            opaque_check(l, v_module(m), s->at);
             import_all(l, f, m);
             continue;
         }

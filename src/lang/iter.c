@@ -206,9 +206,7 @@ static IterState *over_instance(Lang *l, Value v, Span at)
 
 _Noreturn static void not_iterable(Lang *l, Value v, Span at)
 {
-    if (v.kind == VAL_MODULE && v.module->opaque)
-        lang_unsupported(l, at, "'%.*s', which is not known to tilesim,",
-                         TEXT_ARG(v.module->name));
+    opaque_check(l, v, at);
     if (v.kind == VAL_LOOPFRAME)
         lang_raise(l, "TypeError", at,
                    "a T loop is only valid in a 'for' of a kernel");

@@ -52,9 +52,7 @@ static Value class_item(Lang *l, Class *c, Value index, Span at)
 
 _Noreturn static void not_subscriptable(Lang *l, Value v, Span at)
 {
-    if (v.kind == VAL_MODULE && v.module->opaque)
-        lang_unsupported(l, at, "'%.*s', which is not known to tilesim,",
-                         TEXT_ARG(v.module->name));
+    opaque_check(l, v, at);
     lang_raise(l, "TypeError", at, "'%s' object is not subscriptable",
                value_type_name(v));
 }
@@ -215,9 +213,7 @@ static int64_t object_len(Lang *l, Value v, Span at)
             lang_raise(l, "ValueError", at, "__len__() should return >= 0");
         return n;
     }
-    if (v.kind == VAL_MODULE && v.module->opaque)
-        lang_unsupported(l, at, "'%.*s', which is not known to tilesim,",
-                         TEXT_ARG(v.module->name));
+    opaque_check(l, v, at);
     lang_raise(l, "TypeError", at, "object of type '%s' has no len()",
                value_type_name(v));
 }

@@ -132,9 +132,7 @@ static Value enter(Lang *l, Value manager, Span at)
     if (manager.kind == VAL_INSTANCE &&
         call_dunder(l, manager, "__enter__", NULL, 0, &out, at))
         return out;
-    if (manager.kind == VAL_MODULE && manager.module->opaque)
-        lang_unsupported(l, at, "'with' on '%.*s', which is not known to "
-                         "tilesim,", TEXT_ARG(manager.module->name));
+    opaque_check(l, manager, at);
     if (manager.kind == VAL_KERNELFRAME)
         lang_raise(l, "TypeError", at,
                    "'with T.Kernel(...)' outside a kernel: put it into a "

@@ -305,6 +305,14 @@ _Noreturn static void device_truth(Lang *l, Value v, Span at)
                "use T.if_then_else", value_type_name(v));
 }
 
+// Of an unknown module nothing can be used.
+void opaque_check(Lang *l, Value v, Span at)
+{
+    if (v.kind == VAL_MODULE && v.module->opaque)
+        lang_unsupported(l, at, "'%.*s' (unknown to tilesim)",
+                         TEXT_ARG(v.module->name));
+}
+
 static bool foreign_truth(Lang *l, Value v, Span at)
 {
     const ForeignType *t = v.foreign->type;
@@ -346,9 +354,7 @@ bool value_truth(Lang *l, Value v, Span at)
     case VAL_REGION:
         device_truth(l, v, at);
     case VAL_MODULE:
-        if (v.module->opaque)
-            lang_unsupported(l, at, "module '%.*s' is not known to tilesim",
-                             TEXT_ARG(v.module->name));
+        opaque_check(l, v, at);
         return true;
     default:
         return true;
@@ -551,7 +557,7 @@ bool value_equal(Lang *l, Value a, Value b)
 
 Text nearest_name(const Map *map, Text name, Text best)
 {
-    int limit = name.len < 4 ? 1 : name.len < 8 ? 2 : 3;
+    int limit = name.len < 6 ? 1 : name.len < 12 ? 2 : 3;
     int least = best.len ? text_distance(best, name) : limit + 1;
 
     for (int i = 0; i < map->len; i++) {
