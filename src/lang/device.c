@@ -13,6 +13,15 @@ IrExpr *load_var(Lang *l, IrBuffer *b, Span at)
     return ir_load(k, b, &zero, 1, at);
 }
 
+void store_element(Lang *l, IrBuffer *b, IrExpr *const *index, IrExpr *value,
+                   Span at)
+{
+    IrStmt *s = ir_store(l->trace->k, b, index, b->rank, value, at);
+
+    trace_builder_ok(l, s, at);
+    trace_add(l, s);
+}
+
 // ---- values to expressions ------------------------------------------------------
 
 static IrExpr *int_literal(Lang *l, int64_t v, Span at)
@@ -274,13 +283,12 @@ static void fill_region(Lang *l, IrRegion *r, Value v, Span at)
     IrStmt *s = ir_tile(trace_kernel(l), OP_FILL, at);
     s->operand[0] = (IrOperand){.kind = OPERAND_REGION, .region = r};
     s->operand[1] = (IrOperand){.kind = OPERAND_EXPR, .expr = to_expr(l, v, at)};
-    ir_append(l->trace->k, l->trace->block, s);
+    trace_add(l, s);
 }
 
 void device_setitem(Lang *l, Value base, Value index, Value v, Span at)
 {
     IrBuffer *b = subscripted(l, base, at);
-    IrKernel *k = trace_kernel(l);
     IrRegion *r = subscript(l, b, index, at);
     if (r->form == REGION_SLICE) {
         if (v_is_device(v) && v.kind != VAL_EXPR)
@@ -288,16 +296,20 @@ void device_setitem(Lang *l, Value base, Value index, Value v, Span at)
         fill_region(l, r, v, at);
         return;
     }
-    IrExpr *value = to_expr(l, v, at);
-    value = ir_cast(k, value, b->dtype, true, at);
-    trace_builder_ok(l, value, at);
-    IrStmt *s = trace_emit(l, STMT_STORE, at);
-    s->buffer = b;
-    s->index_count = b->rank;
-    s->index = new_array(lang_arena(l), IrExpr *, b->rank + 1);
-    for (int d = 0; d < b->rank; d++)
-        s->index[d] = r->min[d];
-    s->value = value;
+    store_element(l, b, r->min, to_expr(l, v, at), at);
+}
+
+// The element that v is, or that the name it was frozen under was read from.
+static const IrExpr *element_of(const Trace *t, Value v)
+{
+    if (v.kind != VAL_EXPR)
+        return NULL;
+    if (v.expr->kind == EXPR_LOAD)
+        return v.expr;
+    for (int i = t->lets.len - 1; v.expr->kind == EXPR_VAR && i >= 0; i--)
+        if (t->lets.at[i].var == v.expr->var)
+            return t->lets.at[i].load;
+    return NULL;
 }
 
 IrRegion *to_region(Lang *l, Value v, Span at)
@@ -307,16 +319,17 @@ IrRegion *to_region(Lang *l, Value v, Span at)
         return region_whole(l, v.buffer, at);
     if (v.kind == VAL_REGION)
         return v.region;
-    if (v.kind != VAL_EXPR || v.expr->kind != EXPR_LOAD)
+    const IrExpr *e = element_of(l->trace, v);
+    if (!e)
         lang_raise(l, "TypeError", at,
                    "expected a buffer, a slice or an element of one; found %s",
                    value_type_name(v));
     IrRegion *r = new (lang_arena(l), IrRegion);
-    r->buffer = v.expr->buffer;
+    r->buffer = e->buffer;
     r->form = REGION_POINT;
     r->at = at;
-    for (int d = 0; d < v.expr->count; d++) {
-        r->min[d] = v.expr->args[d];
+    for (int d = 0; d < e->count; d++) {
+        r->min[d] = e->args[d];
         r->step[d] = 1;
     }
     return r;

@@ -75,6 +75,9 @@ bool value_is_device(Value v);
 // statement with rules of its own, run it the Python way. Nested blocks are
 // run through exec_block.
 bool trace_statement(Lang *l, Frame *f, const Ast *s, Flow *flow);
+// +1 before evaluating an operand that need not be evaluated (the right side
+// of `and`, the branches of `x if c else y`), -1 after: no statements there.
+void trace_lazy(Lang *l, int by);
 // Operators with a device operand (EXPR, BUFFER of scope VAR, REGION). op is
 // an arithmetic, comparison or AST_OP_BOOL_* operator; both sides evaluated.
 Value device_binary(Lang *l, AstOp op, Value a, Value b, Span at);

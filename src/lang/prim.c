@@ -65,12 +65,11 @@ static void bind_positional(Lang *l, Bound *b, const Args *args)
 static void refuse_unbuilt(Lang *l, const OpInfo *info, Span at)
 {
     if (info->status == OPSTATUS_LATER)
-        lang_unsupported(l, at, "'%s' is known and not built yet",
+        lang_unsupported(l, at, "'%s', which is known but not built yet,",
                          info->surface);
     if (info->status == OPSTATUS_NEVER)
-        lang_unsupported(l, at, "'%s' is not supported: it belongs to an "
-                         "architecture that tilesim does not model",
-                         info->surface);
+        lang_unsupported(l, at, "'%s', which belongs to hardware that tilesim "
+                         "does not model,", info->surface);
 }
 
 Bound prim_bind(Lang *l, Op op, const Args *args)
@@ -256,11 +255,7 @@ static Value atomic_prev(Lang *l, const Bound *b)
                           dst->buffer->rank,
                           to_expr(l, b->at[1], b->spans[1]), b->call);
     trace_builder_ok(l, e, b->call);
-    IrVar *v = ir_var(l->trace->k, VAR_LET, TEXT("prev"), e->dtype, b->call);
-    IrStmt *s = trace_emit(l, STMT_LET, b->call);
-    s->var = v;
-    s->value = e;
-    return v_expr(ir_use(l->trace->k, v, b->call));
+    return trace_freeze(l, TEXT("prev"), e, b->call);
 }
 
 static bool wants_prev(Lang *l, const Bound *b)
@@ -278,8 +273,7 @@ static Value tile_call(Lang *l, const Bound *b)
         trace_need(l, b->info->surface, b->call);
         return atomic_prev(l, b);
     }
-    IrStmt *s = tile_stmt(l, b);
-    ir_append(l->trace->k, l->trace->block, s);
+    trace_add(l, tile_stmt(l, b));
     return V_NONE;
 }
 
@@ -425,9 +419,7 @@ static Value expr_call(Lang *l, const Bound *b)
 
 static Value hint_call(Lang *l, const Bound *b)
 {
-    trace_need(l, b->info->surface, b->call);
-    IrStmt *s = tile_stmt(l, b);
-    ir_append(l->trace->k, l->trace->block, s);
+    trace_add(l, tile_stmt(l, b));
     return V_NONE;
 }
 
@@ -455,8 +447,7 @@ Value prim_call(Lang *l, Op op, const Args *args)
     default:
         break;
     }
-    lang_unsupported(l, args->at_span, "'%s' is not built yet",
-                     b.info->surface);
+    lang_unsupported(l, args->at_span, "calling '%s'", b.info->surface);
 }
 
 Value dtype_call(Lang *l, DType t, const Args *args)

@@ -58,19 +58,6 @@ static Value alloc_tile(Lang *l, const Bound *b, IrScope fallback)
     return v_buffer(buffer);
 }
 
-static void init_var(Lang *l, IrBuffer *var, IrExpr *value, Span at)
-{
-    IrKernel *k = l->trace->k;
-    value = ir_cast(k, value, var->dtype, true, at);
-    trace_builder_ok(l, value, at);
-    IrStmt *s = trace_emit(l, STMT_STORE, at);
-    s->buffer = var;
-    s->index_count = 1;
-    s->index = new_array(lang_arena(l), IrExpr *, 1);
-    s->index[0] = ir_int(k, DT_I32, 0, at);
-    s->value = value;
-}
-
 // T.alloc_var(dtype[, init][, scope], init=, scope=)
 static Value alloc_var(Lang *l, const Bound *b)
 {
@@ -90,7 +77,8 @@ static Value alloc_var(Lang *l, const Bound *b)
     trace_emit(l, STMT_ALLOC, b->call)->buffer = var;
     if (init.kind == VAL_UNBOUND)
         init = v_int(0);
-    init_var(l, var, to_expr(l, init, b->call), b->call);
+    IrExpr *zero = ir_int(l->trace->k, DT_I32, 0, b->call);
+    store_element(l, var, &zero, to_expr(l, init, b->call), b->call);
     return v_buffer(var);
 }
 

@@ -33,12 +33,46 @@ IrKernel *trace_kernel(Lang *l)
     return l->scratch;
 }
 
-IrStmt *trace_emit(Lang *l, IrStmtKind kind, Span at)
+void trace_add(Lang *l, IrStmt *s)
 {
     Trace *t = l->trace;
-    IrStmt *s = ir_stmt(t->k, kind, at);
+
+    if (t->lazy)
+        lang_raise(l, "TypeError", s->at,
+                   "only a value may stand here: this makes a statement, and "
+                   "the operand need not be evaluated; use if");
     ir_append(t->k, t->block, s);
+}
+
+void trace_lazy(Lang *l, int by)
+{
+    if (l->trace)
+        l->trace->lazy += by;
+}
+
+IrStmt *trace_emit(Lang *l, IrStmtKind kind, Span at)
+{
+    IrStmt *s = ir_stmt(l->trace->k, kind, at);
+
+    trace_add(l, s);
     return s;
+}
+
+Value trace_freeze(Lang *l, Text name, IrExpr *e, Span at)
+{
+    Trace *t = l->trace;
+    IrStmt *s;
+
+    if (e->kind == EXPR_VAR || e->kind == EXPR_INT || e->kind == EXPR_FLOAT)
+        return expr_value(l, e);
+    s = ir_let(t->k, name, e, at);
+    trace_add(l, s);
+    if (e->kind == EXPR_LOAD) {
+        struct Let let = {s->var, e};
+
+        vec_push(lang_arena(l), &t->lets, let);
+    }
+    return v_expr(ir_use(t->k, s->var, at));
 }
 
 // IR builders report by themselves and return NULL; the trace cannot go on.
@@ -51,33 +85,36 @@ bool trace_builder_ok(Lang *l, const void *built, Span at)
 
 // ---- scopes ------------------------------------------------------------------
 
-// Remembers what `name` was before the innermost scope of frame f binds it.
+// Remembers that the innermost scope of frame f binds `name`.
 void trace_scope_note(Lang *l, Frame *f, Text name)
 {
-    TraceScope *s = l->trace ? l->trace->scope : NULL;
-    if (!s || s->frame != f || map_find(&s->saved, name))
-        return;
-    MapEntry *was = map_find(&f->names, name);
-    Value *keep = NULL;
-    if (was) {
-        keep = new (lang_arena(l), Value);
-        *keep = *(Value *)was->value;
-    }
-    map_set(lang_arena(l), &s->saved, name, keep);
+    TraceScope *s = l->trace->scope;
+
+    if (s && s->frame == f)
+        map_set(lang_arena(l), &s->bound, name, s);
 }
 
-// Names bound in the scope end with it; outer ones get their value back.
+// Device values bound in the scope end with it, whatever the name was before.
+// Python values stay: they were set while staging.
 void trace_scope_close(Lang *l, TraceScope *s)
 {
-    for (int i = 0; i < s->saved.len; i++) {
-        MapEntry *e = &s->saved.at[i];
-        Value *now = map_get(&s->frame->names, e->key);
-        if (!now)
-            continue;
-        *now = e->value ? *(Value *)e->value
-                        : (Value){.kind = VAL_UNBOUND, .s = text_of(s->what)};
+    for (int i = 0; i < s->bound.len; i++) {
+        Value *now = map_get(&s->frame->names, s->bound.at[i].key);
+
+        if (now && v_is_device(*now))
+            *now = (Value){.kind = VAL_UNBOUND, .s = text_of(s->what)};
     }
     l->trace->scope = s->outer;
+}
+
+// What stands after a break or continue is never reached.
+static void warn_unreachable(Lang *l, const AstList *body)
+{
+    for (int i = 0; i + 1 < body->len; i++)
+        if (body->at[i]->kind == AST_BREAK || body->at[i]->kind == AST_CONTINUE)
+            diag_warning(l->options.diag, body->at[i + 1]->at,
+                         "stage-unreachable",
+                         "this is never reached: it is left out");
 }
 
 IrStmt *trace_body(Lang *l, Frame *f, const AstList *body, const char *what,
@@ -89,7 +126,8 @@ IrStmt *trace_body(Lang *l, Frame *f, const AstList *body, const char *what,
     IrStmt *block = ir_block(t->k, at);
     t->scope = &scope;
     t->block = block;
-    exec_block(l, f, body);
+    if (exec_block(l, f, body) != FLOW_NEXT)
+        warn_unreachable(l, body);
     t->block = outer;
     trace_scope_close(l, &scope);
     return block;
@@ -248,21 +286,35 @@ IrKernel *trace_prim_func(Lang *l, Function *fn, Span at)
 
 // ---- eager kernels ------------------------------------------------------------------
 
-bool lang_is_eager(const Function *fn)
+static bool is_kernel_call(const Ast *e)
 {
-    if (fn->is_prim_func || fn->is_macro || fn->def->kind != AST_FUNCTION)
+    if (e->kind != AST_CALL)
         return false;
-    for (int i = 0; i < fn->def->x.len; i++) {
-        const Ast *s = fn->def->x.at[i];
-        if (s->kind != AST_WITH)
-            continue;
-        const Ast *call = s->x.at[0]->a;
-        if (call->kind == AST_CALL && call->a->kind == AST_ATTRIBUTE
-            && (text_is(call->a->text, "Kernel")
-                || text_is(call->a->text, "ClusterKernel")))
+    if (e->a->kind != AST_ATTRIBUTE && e->a->kind != AST_NAME)
+        return false;
+    return text_is(e->a->text, "Kernel") || text_is(e->a->text, "ClusterKernel");
+}
+
+// A launch among the statements, or in an if, for or with among them.
+static bool launches(const AstList *body, int depth)
+{
+    for (int i = 0; i < body->len && depth < 32; i++) {
+        const Ast *s = body->at[i];
+
+        if (s->kind == AST_WITH
+            && (is_kernel_call(s->x.at[0]->a) || launches(&s->y, depth + 1)))
+            return true;
+        if ((s->kind == AST_IF || s->kind == AST_FOR)
+            && (launches(&s->x, depth + 1) || launches(&s->y, depth + 1)))
             return true;
     }
     return false;
+}
+
+bool lang_is_eager(const Function *fn)
+{
+    return !fn->is_prim_func && !fn->is_macro && fn->def->kind == AST_FUNCTION
+           && launches(&fn->def->x, 0);
 }
 
 // Is parameter `name` declared by `name: T.Tensor(...)` in the body?
@@ -277,14 +329,25 @@ static bool declared_in_body(const Function *fn, Text name)
     return false;
 }
 
-static Value argument_named(const Args *args, const AstList *params, int i)
+IrBuffer *trace_param(const Trace *t, Text name)
 {
-    Text name = params->at[i]->text;
-    for (int j = 0; j < args->keyword_count; j++)
-        if (text_eq(args->names[j], name))
-            return args->values[j];
-    if (i < args->count)
-        return args->at[i];
+    for (int i = 0; i < t->k->param_count; i++)
+        if (text_eq(t->k->params[i].name, name))
+            return t->k->params[i].buffer;
+    return NULL;
+}
+
+Value trace_argument(const Trace *t, Text name)
+{
+    const AstList *params = params_of(t->function);
+    const Args *args = t->args;
+
+    for (int i = 0; i < args->keyword_count; i++)
+        if (text_eq(args->names[i], name))
+            return args->values[i];
+    for (int i = 0; i < params->len && i < args->count; i++)
+        if (text_eq(params->at[i]->text, name))
+            return args->at[i];
     return (Value){.kind = VAL_UNBOUND};
 }
 
@@ -294,7 +357,7 @@ static void bind_eager_params(Lang *l, Frame *f, Function *fn,
     const AstList *params = params_of(fn);
     for (int i = 0; i < params->len; i++) {
         const Ast *p = params->at[i];
-        Value v = argument_named(args, params, i);
+        Value v = trace_argument(l->trace, p->text);
         if (v.kind == VAL_UNBOUND)
             v = fn->defaults[i];
         if (v.kind == VAL_UNBOUND && !declared_in_body(fn, p->text))
@@ -394,13 +457,12 @@ static void probe_eager(Lang *l, Trace *t, Function *fn, const Args *args,
     bind_eager_params(l, f, fn, args);
     exec_block(l, f, &fn->def->x);
     trace_close(l, t);
-    const AstList *params = params_of(fn);
     for (int i = 0; i < t->k->param_count; i++) {
         const IrParam *p = &t->k->params[i];
-        for (int j = 0; p->buffer && j < params->len; j++)
-            if (text_eq(params->at[j]->text, p->name))
-                match_consts(l, t, p->buffer, argument_named(args, params, j),
-                             p->buffer->at);
+
+        if (p->buffer)
+            match_consts(l, t, p->buffer, trace_argument(t, p->name),
+                         p->buffer->at);
     }
     check_consts(l, t, fn);
     check_given(l, t, fn);

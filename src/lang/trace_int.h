@@ -27,8 +27,9 @@ typedef struct KernelFrame {
 typedef struct TraceScope {
     struct TraceScope *outer;
     const char *what;           // "a for loop", for messages
+    bool runs_once;             // a T.Kernel: its body is not conditional
     Frame *frame;
-    Map saved;                  // name -> Value* before this scope, or NULL
+    Map bound;                  // names bound in it
 } TraceScope;
 
 // What T.const gave out and what the tensors said.
@@ -49,27 +50,42 @@ struct Trace {
     TraceScope *scope;
     int loop_depth;
     int macro_depth;
-    Value macro_result;         // of the macro being inlined
-    bool macro_returned;
+    int lazy;                   // inside an operand that need not be evaluated
+    struct {                    // lets that hold an element of a buffer
+        struct Let { IrVar *var; IrExpr *load; } *at;
+        int len, room;
+    } lets;
     // eager kernels
-    bool eager, probing, probe_done;
+    bool eager, probing;
     const Dict *given;          // T.const values by name
     const Args *args;           // actual tensors and values
     struct {
         ConstSize *at;
         int len, room;
     } consts;
-    struct {                    // declared tensors by parameter name
-        Text *at;
-        int len, room;
-    } declared;
     IrBuffer **results;         // T.empty tensors in `return` order
     int result_count;
 };
 
+// A call bound to its row of the op table.
+typedef struct {
+    const OpInfo *info;
+    Op op;
+    Value at[OP_MAX_PARAMS];    // UNBOUND when not given
+    Span spans[OP_MAX_PARAMS];
+    Value rest[IR_MAX_RANK];    // of a star parameter
+    int rest_count;
+    Span call;
+} Bound;
+
 // trace.c
 IrKernel *trace_prim_func(Lang *l, Function *fn, Span at);
-IrStmt *trace_emit(Lang *l, IrStmtKind kind, Span at);  // appended
+// Appends a statement. Raises where only a value may stand: the right side of
+// `and`, the branches of `x if c else y`, the condition of a while.
+void trace_add(Lang *l, IrStmt *s);
+IrStmt *trace_emit(Lang *l, IrStmtKind kind, Span at);  // a new one, appended
+// Freezes e in a LET called `name`; variables and constants stay as they are.
+Value trace_freeze(Lang *l, Text name, IrExpr *e, Span at);
 // Where expressions are made: the kernel under construction, or a scratch one
 // for what a factory computes before (symbols, constants, layouts).
 IrKernel *trace_kernel(Lang *l);
@@ -79,11 +95,34 @@ IrBuffer *trace_tensor(Lang *l, const TensorSpec *spec, Text name, Span at);
 // Runs `body` into a fresh BLOCK under a scope; returns the block.
 IrStmt *trace_body(Lang *l, Frame *f, const AstList *body, const char *what,
                    Span at);
+// What was passed for a parameter of the kernel; UNBOUND: nothing.
+Value trace_argument(const Trace *t, Text name);
 void trace_scope_note(Lang *l, Frame *f, Text name);    // before a binding
 void trace_scope_close(Lang *l, TraceScope *s);
 bool trace_builder_ok(Lang *l, const void *built, Span at);
 
+// trace_flow.c
+Flow trace_if(Lang *l, Frame *f, const Ast *s);
+Flow trace_for(Lang *l, Frame *f, const Ast *s);
+Flow trace_while(Lang *l, Frame *f, const Ast *s);
+Flow trace_jump(Lang *l, const Ast *s);
+Flow trace_with(Lang *l, Frame *f, const Ast *s);
+Flow trace_return(Lang *l, Frame *f, const Ast *s);
+void trace_assert(Lang *l, Frame *f, const Ast *s);
+
+// trace_stmt.c
+void trace_bind(Lang *l, Frame *f, Text name, Value v);     // a fresh binding
+IrBuffer *trace_param(const Trace *t, Text name);   // declared tensor or NULL
+
+// macro.c
+Value prim_func(Lang *l, const Bound *b);       // @T.prim_func, @T.macro
+// A name bound to a load is a T.Ref parameter: reading it reads the element,
+// assigning to it stores.
+bool is_ref(Value v);
+
 // device.c: values to IR
+void store_element(Lang *l, IrBuffer *b, IrExpr *const *index, IrExpr *value,
+                   Span at);
 IrExpr *to_expr(Lang *l, Value v, Span at);
 IrExpr *to_condition(Lang *l, Value v, Span at);        // bool scalar
 IrRegion *to_region(Lang *l, Value v, Span at);
@@ -98,16 +137,7 @@ IrIndexMap *layout_of(Lang *l, Value v, IrBuffer *b, Span at);
 Value layout_make(Lang *l, const Value *shape, const Value *map,
                   const Value *thread, int64_t replicate, Span at);
 
-// prim.c: binding a call to its row of the op table
-typedef struct {
-    const OpInfo *info;
-    Op op;
-    Value at[OP_MAX_PARAMS];    // UNBOUND when not given
-    Span spans[OP_MAX_PARAMS];
-    Value rest[IR_MAX_RANK];    // of a star parameter
-    int rest_count;
-    Span call;
-} Bound;
+// prim.c
 void prim_attr(Lang *l, IrStmt *s, IrAttrId id, Value v, Span at);
 IrAttrValue attr_value(Lang *l, Value v, Span at);
 Bound prim_bind(Lang *l, Op op, const Args *args);

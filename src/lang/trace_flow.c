@@ -1,0 +1,377 @@
+// trace_flow.c - if, for, while, with and return inside a kernel.
+//
+// A condition or extent that is a device value makes code; one that is known
+// while staging is plain Python.
+#include "lang/trace_int.h"
+
+// A constant of any dtype is known while staging.
+static Value known(Value v)
+{
+    int64_t n;
+
+    return v.kind == VAL_EXPR && ir_is_int(v.expr, &n) ? v_bool(n != 0) : v;
+}
+
+// Opens a scope whose names end with it.
+static TraceScope *scope_open(Lang *l, Frame *f, const char *what)
+{
+    TraceScope *s = new (lang_arena(l), TraceScope);
+
+    *s = (TraceScope){.outer = l->trace->scope, .what = what, .frame = f};
+    l->trace->scope = s;
+    return s;
+}
+
+// ---- if -------------------------------------------------------------------------
+
+Flow trace_if(Lang *l, Frame *f, const Ast *s)
+{
+    Value c = known(eval(l, f, s->a));
+
+    if (!v_is_device(c))
+        return exec_block(l, f, value_truth(l, c, s->a->at) ? &s->x : &s->y);
+    IrExpr *cond = to_condition(l, c, s->a->at);
+    IrStmt *then = trace_body(l, f, &s->x, "an if", s->at);
+    IrStmt *otherwise = s->y.len ? trace_body(l, f, &s->y, "an else", s->at)
+                                 : NULL;
+    IrStmt *out = trace_emit(l, STMT_IF, s->at);
+    out->cond = cond;
+    out->then = then;
+    out->otherwise = otherwise;
+    return FLOW_NEXT;
+}
+
+// ---- for ------------------------------------------------------------------------
+
+static bool is_range_call(Lang *l, Frame *f, const Ast *e)
+{
+    Value v;
+
+    return e->kind == AST_CALL && e->a->kind == AST_NAME
+           && text_is(e->a->text, "range")
+           && name_find(l, f, e->a->text, &v)
+           && (v.kind == VAL_BUILTIN || v.kind == VAL_TYPE);
+}
+
+// `range` in a kernel is T.serial: a run-time loop, never unrolled here.
+static Value loop_frame(Lang *l, Frame *f, const Ast *s)
+{
+    if (!is_range_call(l, f, s->b))
+        return eval(l, f, s->b);
+    Args args = eval_args(l, f, s->b);
+    return prim_call(l, OP_SERIAL, &args);
+}
+
+static void bind_var(Lang *l, Frame *f, const Ast *target, IrVar *v)
+{
+    if (target->kind != AST_NAME)
+        lang_raise(l, "TypeError", target->at,
+                   "an index of a loop or grid is bound to a name");
+    v->name = target->text;
+    trace_bind(l, f, target->text, v_expr(ir_use(l->trace->k, v, target->at)));
+}
+
+// One name for several indices holds them all, to be unpacked later.
+static void bind_together(Lang *l, Frame *f, const Ast *target, IrStmt *s)
+{
+    Value items[IR_MAX_RANK];
+
+    for (int i = 0; i < s->var_count; i++) {
+        s->vars[i]->name = text_format(lang_arena(l), "%.*s%d",
+                                       TEXT_ARG(target->text), i);
+        items[i] = v_expr(ir_use(l->trace->k, s->vars[i], target->at));
+    }
+    trace_bind(l, f, target->text, v_tuple(l, items, s->var_count));
+}
+
+// The indices of a loop or grid: `i`, or `i, j`.
+static void bind_vars(Lang *l, Frame *f, const Ast *target, IrStmt *s,
+                      const char *what)
+{
+    bool many = target->kind == AST_TUPLE || target->kind == AST_LIST;
+
+    if (!many && s->var_count == 1) {
+        bind_var(l, f, target, s->vars[0]);
+        return;
+    }
+    if (target->kind == AST_NAME) {
+        bind_together(l, f, target, s);
+        return;
+    }
+    if (!many || target->x.len != s->var_count)
+        lang_raise(l, "ValueError", target->at, "%s has %d %s, found %d name%s",
+                   what, s->var_count, s->var_count == 1 ? "index" : "indices",
+                   many ? target->x.len : 1,
+                   many && target->x.len != 1 ? "s" : "");
+    for (int i = 0; i < s->var_count; i++)
+        bind_var(l, f, target->x.at[i], s->vars[i]);
+}
+
+static IrStmt *loop_stmt(Lang *l, const LoopFrame *frame, Span at)
+{
+    IrKernel *k = l->trace->k;
+    IrStmt *s = ir_stmt(k, STMT_FOR, at);
+
+    s->loop = frame->loop;
+    s->var_count = frame->rank;
+    s->step = frame->step;
+    s->wave_size = frame->wave_size;
+    s->wave_index = frame->wave_index;
+    s->group_size = frame->group_size;
+    s->attrs = frame->attrs;
+    for (int i = 0; i < frame->rank; i++) {
+        DType t = frame->extent[i]->dtype == DT_I64 ? DT_I64 : DT_I32;
+        s->vars[i] = ir_var(k, VAR_LOOP, TEXT("_"), t, at);
+        s->start[i] = frame->start[i];
+        s->extent[i] = frame->extent[i];
+    }
+    return s;
+}
+
+Flow trace_for(Lang *l, Frame *f, const Ast *s)
+{
+    Trace *t = l->trace;
+    Value it = loop_frame(l, f, s);
+
+    if (it.kind != VAL_LOOPFRAME || it.loop->condition)
+        lang_raise(l, "TypeError", s->b->at,
+                   "a kernel loops over range, T.serial, T.Parallel, "
+                   "T.Pipelined, T.unroll ...; found %s",
+                   it.kind == VAL_LOOPFRAME ? "T.While, which belongs in a with"
+                                            : value_type_name(it));
+    if (s->y.len)
+        lang_unsupported(l, s->at, "for ... else in a kernel");
+    IrStmt *loop = loop_stmt(l, it.loop, s->at);
+    TraceScope *scope = scope_open(l, f, "a for loop");
+    bind_vars(l, f, s->a, loop, "the loop");
+    t->loop_depth++;
+    loop->then = trace_body(l, f, &s->x, "a for loop", s->at);
+    t->loop_depth--;
+    trace_scope_close(l, scope);
+    trace_add(l, loop);
+    return FLOW_NEXT;
+}
+
+// ---- while ------------------------------------------------------------------------
+
+static void emit_while(Lang *l, Frame *f, IrExpr *cond, const AstList *body,
+                       Span at)
+{
+    l->trace->loop_depth++;
+    IrStmt *block = trace_body(l, f, body, "a while loop", at);
+    l->trace->loop_depth--;
+    IrStmt *out = trace_emit(l, STMT_WHILE, at);
+    out->cond = cond;
+    out->then = block;
+}
+
+// The condition runs before each turn: it may not make a statement, which
+// would run once.
+static Value while_condition(Lang *l, Frame *f, const Ast *e)
+{
+    trace_lazy(l, 1);
+    Value c = known(eval(l, f, e));
+    trace_lazy(l, -1);
+    return c;
+}
+
+static void constant_while(Lang *l, Value c, const Ast *s)
+{
+    if (value_truth(l, c, s->a->at))
+        lang_raise(l, "ValueError", s->a->at,
+                   "this loop would never end: its condition is known while "
+                   "staging; a T.alloc_var or an element of a buffer changes "
+                   "while the kernel runs");
+    diag_warning(l->options.diag, s->at, "stage-empty-loop",
+                 "the condition is false while staging: the loop is left out");
+}
+
+Flow trace_while(Lang *l, Frame *f, const Ast *s)
+{
+    Value c = while_condition(l, f, s->a);
+
+    if (s->y.len)
+        lang_unsupported(l, s->at, "while ... else in a kernel");
+    if (v_is_device(c))
+        emit_while(l, f, to_condition(l, c, s->a->at), &s->x, s->at);
+    else
+        constant_while(l, c, s);
+    return FLOW_NEXT;
+}
+
+// The rest of the block is never reached.
+Flow trace_jump(Lang *l, const Ast *s)
+{
+    bool leave = s->kind == AST_BREAK;
+
+    if (l->trace->loop_depth == 0)
+        lang_raise(l, "SyntaxError", s->at, "'%s' outside a loop",
+                   leave ? "break" : "continue");
+    trace_emit(l, leave ? STMT_BREAK : STMT_CONTINUE, s->at);
+    return leave ? FLOW_BREAK : FLOW_CONTINUE;
+}
+
+// ---- assert -----------------------------------------------------------------------
+
+static Text message(Lang *l, Frame *f, const Ast *e)
+{
+    TextBuf b = {0};
+
+    if (e)
+        value_str(l, &b, eval(l, f, e));
+    Text t = text_copy(lang_arena(l), buf_view(&b));
+    buf_release(&b);
+    return t;
+}
+
+void trace_assert(Lang *l, Frame *f, const Ast *s)
+{
+    Value c = known(eval(l, f, s->a));
+
+    if (v_is_device(c)) {
+        IrExpr *cond = to_condition(l, c, s->a->at);
+        IrStmt *out = trace_emit(l, STMT_ASSERT, s->at);
+
+        out->cond = cond;
+        if (s->b)
+            prim_attr(l, out, ATTR_MSG, v_str(message(l, f, s->b)), s->b->at);
+        return;
+    }
+    if (value_truth(l, c, s->a->at))
+        return;
+    Text why = message(l, f, s->b);
+    if (!why.len)
+        why = TEXT("the assertion failed");
+    lang_raise(l, "AssertionError", s->at, "%.*s", TEXT_ARG(why));
+}
+
+// ---- with T.Kernel ------------------------------------------------------------------
+
+static IrStmt *launch_stmt(Lang *l, const KernelFrame *frame, Span at)
+{
+    IrKernel *k = l->trace->k;
+    IrStmt *s = ir_stmt(k, STMT_LAUNCH, at);
+
+    s->var_count = frame->rank;
+    s->attrs = frame->attrs;
+    for (int i = 0; i < 3; i++)
+        s->threads[i] = frame->threads[i];
+    for (int i = 0; i < frame->rank; i++) {
+        s->extent[i] = frame->grid[i];
+        s->vars[i] = ir_var(k, VAR_BLOCK, TEXT("b"), DT_I32, at);
+    }
+    return s;
+}
+
+static Flow trace_launch(Lang *l, Frame *f, const Ast *s, const Ast *item,
+                         const KernelFrame *frame)
+{
+    Trace *t = l->trace;
+
+    if (t->probing)
+        return FLOW_RETURN;
+    if (t->launch)
+        lang_raise(l, "TypeError", item->at, "T.Kernel inside T.Kernel");
+    IrStmt *launch = launch_stmt(l, frame, item->at);
+    TraceScope *scope = scope_open(l, f, "a T.Kernel");
+    scope->runs_once = true;
+    if (item->b)
+        bind_vars(l, f, item->b, launch, "the grid");
+    t->launch = launch;
+    IrStmt *outer = t->block;
+    launch->then = t->block = ir_block(t->k, s->at);
+    Flow flow = exec_block(l, f, &s->y);
+    t->block = outer;
+    t->launch = NULL;
+    trace_scope_close(l, scope);
+    trace_add(l, launch);
+    return flow;
+}
+
+Flow trace_with(Lang *l, Frame *f, const Ast *s)
+{
+    const Ast *item = s->x.at[0];
+    Value v = eval(l, f, item->a);
+
+    if (v.kind == VAL_LOOPFRAME && v.loop->condition && s->x.len == 1) {
+        emit_while(l, f, v.loop->condition, &s->y, s->at);
+        return FLOW_NEXT;
+    }
+    if (v.kind != VAL_KERNELFRAME || s->x.len != 1)
+        lang_raise(l, "TypeError", item->at,
+                   "'with' in a kernel takes one T.Kernel(...) or "
+                   "T.While(...); found %s",
+                   s->x.len == 1 ? value_type_name(v) : "several");
+    return trace_launch(l, f, s, item, v.frame);
+}
+
+// ---- return -------------------------------------------------------------------------
+
+// The parameters of T.empty have no name before they are returned.
+static bool is_output(const Trace *t, Value v)
+{
+    return v.kind == VAL_BUFFER && v.buffer->param >= 0
+           && v.buffer->param < t->k->param_count
+           && t->k->params[v.buffer->param].buffer == v.buffer
+           && t->k->params[v.buffer->param].name.len == 0;
+}
+
+static void add_result(Lang *l, Value v, Span at)
+{
+    Trace *t = l->trace;
+
+    if (!is_output(t, v))
+        lang_raise(l, "TypeError", at,
+                   "an eager kernel returns tensors made by T.empty; found %s",
+                   v.kind == VAL_BUFFER ? "another buffer"
+                                        : value_type_name(v));
+    for (int i = 0; i < t->result_count; i++)
+        if (t->results[i] == v.buffer)
+            lang_raise(l, "ValueError", at, "'%.*s' is returned twice",
+                       TEXT_ARG(v.buffer->name));
+    t->results[t->result_count++] = v.buffer;
+}
+
+static void eager_return(Lang *l, Value v, Span at)
+{
+    List one = {.at = &v, .len = 1};
+    List *items = v.kind == VAL_TUPLE || v.kind == VAL_LIST ? v.list : &one;
+
+    if (v.kind == VAL_NONE)
+        return;
+    l->trace->results = new_array(lang_arena(l), IrBuffer *, items->len + 1);
+    for (int i = 0; i < items->len; i++)
+        add_result(l, items->at[i], at);
+}
+
+// Where a return may not stand: inside code that runs under a condition.
+static const TraceScope *conditional(const Trace *t, const Frame *f)
+{
+    const TraceScope *s = t->scope;
+
+    return s && s->frame == f && !s->runs_once ? s : NULL;
+}
+
+Flow trace_return(Lang *l, Frame *f, const Ast *s)
+{
+    Trace *t = l->trace;
+    const TraceScope *inside = conditional(t, f);
+    bool macro = t->macro_depth > 0;
+
+    if (inside)
+        lang_raise(l, "TypeError", s->at,
+                   "a %s returns at its end, not from inside %s; %s",
+                   macro ? "macro" : "kernel", inside->what,
+                   macro ? "T.alloc_var before it makes a variable to set "
+                           "there and to return at the end"
+                         : "put what follows under an if");
+    Value v = s->a ? eval(l, f, s->a) : V_NONE;
+    if (macro)
+        l->returned = v;
+    else if (t->eager && !t->probing)
+        eager_return(l, v, s->at);
+    else if (v.kind != VAL_NONE && !t->eager)
+        lang_raise(l, "TypeError", s->at,
+                   "a prim_func returns nothing: its outputs are parameters");
+    return FLOW_RETURN;
+}
