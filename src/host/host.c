@@ -35,5 +35,6 @@ Host *host_create(const HostOptions *options)
 void host_destroy(Host *h)
 {
     lang_destroy(h->lang);
+    tensor_heap_release(&h->heap);
     free(h);
 }

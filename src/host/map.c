@@ -2,14 +2,14 @@
 //
 // Dimensions that every operand walks with one stride are merged; then rows of
 // the last dimension are cut in chunks that fit the first cache: load to
-// lanes, compute, round, store.
-#include <stdlib.h>
+// lanes, compute, round, store. Memory that holds lanes already is computed on
+// where it is.
 #include <string.h>
 
 #include "host/ops.h"
 #include "support/parallel.h"
 
-enum { CHUNK = 1024, MAX_IN = 3, ITEM = 1 << 16 };
+enum { CHUNK = 1024, MAX_IN = 3, ITEM = 1 << 15, WORTH_COPY = 1 << 12 };
 
 typedef struct {
     int rank;
@@ -17,15 +17,20 @@ typedef struct {
     int64_t strides[MAX_IN + 1][TENSOR_MAX_RANK];   // [0]: out
     int count;                  // operands
     const Operand *in;
-    char *data[MAX_IN + 1];
+    char *data[MAX_IN + 1];     // NULL: the operand is a number
     DType dtype[MAX_IN + 1];
+    LaneType lane[MAX_IN + 1];  // what each is brought to
     DType compute;
-    LaneType lane;
     LaneOp op;
-    bool move_only;             // store operand 0
     const Lanes *lanes;
-    int64_t inner, rows, chunks;    // of the last dimension
+    int64_t inner, chunks, row_chunks;
 } Walk;
+
+// What one thread works with.
+typedef struct {
+    _Alignas(64) char lanes[MAX_IN + 1][CHUNK * 8];
+    _Alignas(64) char wide[CHUNK * 8], packed[CHUNK * 8];
+} Scratch;
 
 // ---- shapes ----------------------------------------------------------------------
 
@@ -41,18 +46,6 @@ bool broadcast_shapes(const Tensor *a, const Tensor *b, int *rank,
         shape[*rank - i] = x == 1 ? y : x;
     }
     return true;
-}
-
-Tensor tensor_expand(const Tensor *t, int rank, const int64_t *shape)
-{
-    Tensor out = *t;
-    out.rank = rank;
-    for (int d = 0; d < rank; d++) {
-        int own = d - (rank - t->rank);
-        out.shape[d] = shape[d];
-        out.strides[d] = own < 0 || t->shape[own] == 1 ? 0 : t->strides[own];
-    }
-    return out;
 }
 
 static bool mergeable(const Walk *m, int d)
@@ -83,6 +76,12 @@ static void merge_dims(Walk *m)
             m->shape[d + 1] *= m->shape[d];
             drop_dim(m, d);
         }
+    if (m->rank == 0) {
+        m->rank = 1;
+        m->shape[0] = 1;
+        for (int i = 0; i <= m->count; i++)
+            m->strides[i][0] = 1;
+    }
 }
 
 static void set_view(Walk *m, int i, const Tensor *t)
@@ -95,6 +94,11 @@ static void set_view(Walk *m, int i, const Tensor *t)
 
 // ---- lanes -----------------------------------------------------------------------
 
+static bool is_lane_memory(DType t, LaneType lane)
+{
+    return dtype_bytes(t, 1) == lane_bytes(lane) && lane_type_of(t) == lane;
+}
+
 static void gather(char *out, const char *at, int64_t stride, size_t bytes,
                    int64_t n)
 {
@@ -102,135 +106,131 @@ static void gather(char *out, const char *at, int64_t stride, size_t bytes,
         memcpy(out + i * bytes, at + i * stride * (int64_t)bytes, bytes);
 }
 
-// n elements of operand i to lanes of the computation's type.
-static void load_lanes(const Walk *m, int i, const char *at, int64_t stride,
-                       void *out, int64_t n)
+static void spread(char *out, size_t lane, int64_t have, int64_t n)
 {
-    DType t = m->dtype[i];
-    LaneType own = lane_type_of(t);
-    size_t bytes = dtype_bytes(t, 1);
-    _Alignas(64) char packed[CHUNK * 8], wide[CHUNK * 8];
-    int64_t k = stride == 0 ? 1 : n;
-    if (stride != 1 && k > 1) {
-        gather(packed, at, stride, bytes, k);
-        at = packed;
-    }
-    void *to = own == m->lane ? out : wide;
-    if (m->lane == LANE_F64 && own != LANE_F64 && m->lanes->load_f64[t]) {
-        m->lanes->load_f64[t](out, at, NULL, NULL, k);
-    } else {
-        m->lanes->load[t](to, at, NULL, NULL, k);
-        if (own != m->lane)
-            m->lanes->convert[own][m->lane](out, wide, NULL, NULL, k);
-    }
-    size_t lane = lane_bytes(m->lane);
-    for (int64_t done = k; done < n;) {     // spread a broadcast value
+    for (int64_t done = have; done < n;) {
         int64_t part = done < n - done ? done : n - done;
-        memcpy((char *)out + done * lane, out, part * lane);
+        memcpy(out + done * lane, out, part * lane);
         done += part;
     }
 }
 
-static void number_lanes(const Walk *m, const Operand *o, void *out, int64_t n)
+// n elements of operand i as lanes: in s->lanes[i], or where they are.
+static const void *load_lanes(const Walk *m, Scratch *s, int i, const char *at,
+                              int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
-        switch (m->lane) {
-        case LANE_F32:
-            ((float *)out)[i] = (float)o->f64;
-            break;
-        case LANE_F64:
-            ((double *)out)[i] = o->f64;
-            break;
-        case LANE_I32:
-        case LANE_U32:
-            ((int32_t *)out)[i] = (int32_t)o->i64;
-            break;
-        default:
-            ((int64_t *)out)[i] = o->i64;
-            break;
-        }
+    DType t = m->dtype[i];
+    LaneType own = lane_type_of(t), lane = m->lane[i];
+    int64_t stride = m->strides[i][m->rank - 1], k = stride == 0 ? 1 : n;
+    void *out = s->lanes[i];
+    if (stride == 1 && is_lane_memory(t, lane))
+        return at;
+    if (stride != 1 && k > 1) {
+        gather(s->packed, at, stride, dtype_bytes(t, 1), k);
+        at = s->packed;
     }
+    if (lane == LANE_F64) {
+        m->lanes->load_f64[t](out, at, NULL, NULL, k);
+    } else {
+        void *to = own == lane ? out : s->wide;
+        m->lanes->load[t](to, at, NULL, NULL, k);
+        if (own != lane)
+            m->lanes->convert[own][lane](out, to, NULL, NULL, k);
+    }
+    spread(out, lane_bytes(lane), k, n);
+    return out;
 }
 
-static void store_lanes(const Walk *m, LaneType from, const void *lanes,
-                        char *at, int64_t stride, int64_t n)
+static void number_lanes(const Walk *m, int i, char *out, int64_t n)
+{
+    const Operand *o = &m->in[i - 1];
+    LaneType lane = m->lane[i];
+    float f = (float)o->f64;
+    if (lane == LANE_F32)
+        memcpy(out, &f, sizeof f);
+    else if (lane == LANE_F64)
+        memcpy(out, &o->f64, sizeof o->f64);
+    else
+        memcpy(out, &o->i64, lane_bytes(lane));     // little-endian
+    spread(out, lane_bytes(lane), 1, n);
+}
+
+static void store_lanes(const Walk *m, Scratch *s, LaneType from,
+                        const void *lanes, char *at, int64_t n)
 {
     DType t = m->dtype[0];
     LaneType own = lane_type_of(t);
     size_t bytes = dtype_bytes(t, 1);
-    _Alignas(64) char wide[CHUNK * 8], packed[CHUNK * 8];
-    char *to = stride == 1 ? at : packed;
-    if (from == LANE_F64 && own != LANE_F64 && m->lanes->store_f64[t]) {
+    int64_t stride = m->strides[0][m->rank - 1];
+    char *to = stride == 1 ? at : s->packed;
+    if (from == LANE_F64) {
         m->lanes->store_f64[t](to, lanes, NULL, NULL, n);
     } else {
         if (from != own) {
-            m->lanes->convert[from][own](wide, lanes, NULL, NULL, n);
-            lanes = wide;
+            m->lanes->convert[from][own](s->wide, lanes, NULL, NULL, n);
+            lanes = s->wide;
         }
         m->lanes->store[t](to, lanes, NULL, NULL, n);
     }
-    for (int64_t i = 0; to == packed && i < n; i++)
-        memcpy(at + i * stride * (int64_t)bytes, packed + i * bytes, bytes);
+    for (int64_t i = 0; to == s->packed && i < n; i++)
+        memcpy(at + i * stride * (int64_t)bytes, to + i * bytes, bytes);
 }
 
-static bool gives_condition(LaneOp op)
+static void run_chunk(const Walk *m, Scratch *s, char *const *at, int64_t n)
 {
-    return (op >= LANE_OP_EQ && op <= LANE_OP_LE) || op == LANE_OP_ISNAN
-           || op == LANE_OP_ISINF || op == LANE_OP_ISFINITE;
+    const void *arg[MAX_IN] = {NULL, NULL, NULL};
+    bool truth = lane_op_info(m->op)->truth;
+    LaneType lane = lane_type_of(m->compute), from = truth ? LANE_I32 : lane;
+    bool rounds = !truth && m->lanes->round[m->compute];
+    for (int i = 1; i <= m->count; i++)
+        arg[i - 1] = at[i] ? load_lanes(m, s, i, at[i], n) : s->lanes[i];
+    bool direct = m->strides[0][m->rank - 1] == 1
+                  && is_lane_memory(m->dtype[0], from);
+    void *out = direct ? (void *)at[0] : s->lanes[0];
+    m->lanes->op[m->op][lane](out, arg[0], arg[1], arg[2], n);
+    if (rounds)
+        m->lanes->round[m->compute](out, out, NULL, NULL, n);
+    if (!direct)
+        store_lanes(m, s, from, out, at[0], n);
 }
 
-static void run_chunk(const Walk *m, char *const *at, int64_t n)
+static void place(const Walk *m, int64_t chunk, char **at, int64_t *n)
 {
-    _Alignas(64) char lanes[MAX_IN + 1][CHUNK * 8];
-    int last = m->rank - 1;
-    void *arg[MAX_IN] = {NULL, NULL, NULL};
-    LaneType from = m->lane;
-    for (int i = 0; i < m->count; i++) {
-        Walk view = *m;
-        arg[i] = lanes[i];
-        if (m->op == LANE_OP_SELECT && i == 0)
-            view.lane = LANE_I32;       // the condition
-        if (m->in[i].t)
-            load_lanes(&view, i + 1, at[i + 1], m->strides[i + 1][last],
-                       arg[i], n);
-        else
-            number_lanes(&view, &m->in[i], arg[i], n);
+    int64_t row = chunk / m->row_chunks, col = chunk % m->row_chunks * CHUNK;
+    *n = m->inner - col < CHUNK ? m->inner - col : CHUNK;
+    for (int i = 0; i <= m->count; i++) {
+        int64_t offset = col * m->strides[i][m->rank - 1], r = row;
+        for (int d = m->rank - 2; d >= 0; d--) {
+            offset += r % m->shape[d] * m->strides[i][d];
+            r /= m->shape[d];
+        }
+        at[i] = m->data[i]
+                    ? m->data[i] + offset * (int64_t)dtype_bytes(m->dtype[i], 1)
+                    : NULL;
     }
-    void *out = arg[0];
-    if (!m->move_only) {
-        out = lanes[MAX_IN];
-        m->lanes->op[m->op][m->lane](out, arg[0], arg[1], arg[2], n);
-        if (gives_condition(m->op))
-            from = LANE_I32;
-        else if (m->lanes->round[m->compute])
-            m->lanes->round[m->compute](out, out, NULL, NULL, n);
-    }
-    store_lanes(m, from, out, at[0], m->strides[0][last], n);
+}
+
+static int64_t item_chunks(const Walk *m)
+{
+    int64_t n = m->inner < CHUNK ? m->inner : CHUNK;
+    return ITEM / n;
 }
 
 static void run_item(void *ctx, int worker, int64_t item)
 {
     const Walk *m = ctx;
-    int64_t per = ITEM / CHUNK;             // chunks an item has
-    int64_t from = item * per, to = from + per;
-    int64_t each = (m->inner + CHUNK - 1) / CHUNK;
+    Scratch s;
+    int64_t per = item_chunks(m), from = item * per, to = from + per;
     (void)worker;
     to = to < m->chunks ? to : m->chunks;
+    for (int i = 1; i <= m->count; i++)
+        if (!m->data[i])
+            number_lanes(m, i, s.lanes[i], m->inner < CHUNK ? m->inner : CHUNK);
     for (int64_t c = from; c < to; c++) {
         char *at[MAX_IN + 1];
-        int64_t row = c / each, col = c % each * CHUNK;
-        int64_t n = m->inner - col < CHUNK ? m->inner - col : CHUNK;
-        for (int i = 0; i <= m->count; i++) {
-            int64_t offset = col * m->strides[i][m->rank - 1], r = row;
-            for (int d = m->rank - 2; d >= 0; d--) {
-                offset += r % m->shape[d] * m->strides[i][d];
-                r /= m->shape[d];
-            }
-            at[i] = m->data[i]
-                        ? m->data[i] + offset * (int64_t)dtype_bytes(m->dtype[i], 1)
-                        : NULL;
-        }
-        run_chunk(m, at, n);
+        int64_t n;
+        place(m, c, at, &n);
+        run_chunk(m, &s, at, n);
     }
 }
 
@@ -241,17 +241,11 @@ static void run_map(Walk *m)
         n *= m->shape[d];
     if (n == 0)
         return;
-    if (m->rank == 0) {
-        m->rank = 1;
-        m->shape[0] = 1;
-        for (int i = 0; i <= m->count; i++)
-            m->strides[i][0] = 1;
-    }
     merge_dims(m);
     m->inner = m->shape[m->rank - 1];
-    m->rows = n / m->inner;
-    m->chunks = m->rows * ((m->inner + CHUNK - 1) / CHUNK);
-    int64_t per = ITEM / CHUNK;
+    m->row_chunks = (m->inner + CHUNK - 1) / CHUNK;
+    m->chunks = n / m->inner * m->row_chunks;
+    int64_t per = item_chunks(m);
     parallel_for((m->chunks + per - 1) / per, 1, run_item, m);
 }
 
@@ -261,11 +255,38 @@ static bool can_reuse(const Tensor *reuse, DType result, int rank,
                       const int64_t *shape)
 {
     if (!reuse || reuse->dtype != result || reuse->rank != rank
-        || !tensor_is_contiguous(reuse) || tensor_is_shared(reuse))
+        || !tensor_is_contiguous(reuse) || tensor_is_shared(reuse)
+        || tensor_is_pending(reuse))
         return false;
     for (int d = 0; d < rank; d++)
         if (reuse->shape[d] != shape[d])
             return false;
+    return true;
+}
+
+// Walking across memory costs more than a copy in order.
+static bool walks_across(const Tensor *t)
+{
+    int last = t->rank - 1;
+    return tensor_count(t) >= WORTH_COPY && t->shape[last] > 1
+           && t->strides[last] != 0 && t->strides[last] != 1;
+}
+
+static bool add_operand(Walk *m, int i, const Operand *o, Tensor *hold)
+{
+    Tensor view;
+    m->lane[i] = m->op == LANE_OP_SELECT && i == 1 ? LANE_I32
+                                                   : lane_type_of(m->compute);
+    if (!o->t)
+        return true;
+    view = tensor_source(o->t);
+    if (walks_across(&view)) {
+        if (!tensor_contiguous(hold, &view))
+            return false;
+        view = *hold;
+    }
+    view = tensor_expand(&view, m->rank, m->shape);
+    set_view(m, i, &view);
     return true;
 }
 
@@ -274,54 +295,22 @@ bool tensor_map(TensorHeap *h, Tensor *out, LaneOp op, DType compute,
                 const Operand *in, int count, Tensor *reuse)
 {
     Walk m = {.rank = rank, .count = count, .in = in, .compute = compute,
-             .op = op, .lanes = lanes_best(), .lane = lane_type_of(compute)};
+              .op = op, .lanes = lanes_best()};
+    Tensor hold[MAX_IN] = {{0}};
+    bool ok = true;
     if (can_reuse(reuse, result, rank, shape))
         *out = tensor_retain(reuse);
-    else if (!tensor_new(h, out, result, rank, shape))
+    else if (!tensor_new_raw(h, out, result, rank, shape))
         return false;
     memcpy(m.shape, shape, rank * sizeof *shape);
+    for (int i = 0; i < count && ok; i++)
+        ok = add_operand(&m, i + 1, &in[i], &hold[i]);
     set_view(&m, 0, out);
-    for (int i = 0; i < count; i++) {
-        Tensor view;
-        if (!in[i].t)
-            continue;
-        view = tensor_expand(in[i].t, rank, shape);
-        set_view(&m, i + 1, &view);
-    }
-    run_map(&m);
-    return true;
-}
-
-// Integers of 64 bits pass through integer lanes, all else through f64.
-static DType carrier(DType dst, DType src)
-{
-    bool floats = dtype_is_float(dst) || dtype_is_float(src);
-    return floats ? DT_F64 : dtype_info(src)->kind == KIND_UINT ? DT_U64 : DT_I64;
-}
-
-void tensor_assign(Tensor *dst, const Tensor *src)
-{
-    Operand in = {.t = src};
-    Walk m = {.rank = dst->rank, .count = 1, .in = &in, .move_only = true,
-             .lanes = lanes_best()};
-    Tensor view = tensor_expand(src, dst->rank, dst->shape);
-    m.compute = dst->dtype == src->dtype ? src->dtype
-                                         : carrier(dst->dtype, src->dtype);
-    m.lane = lane_type_of(m.compute);
-    memcpy(m.shape, dst->shape, sizeof m.shape);
-    set_view(&m, 0, dst);
-    set_view(&m, 1, &view);
-    run_map(&m);
-}
-
-void tensor_assign_number(Tensor *dst, double f64, int64_t i64)
-{
-    Operand in = {.f64 = f64, .i64 = i64};
-    Walk m = {.rank = dst->rank, .count = 1, .in = &in, .move_only = true,
-             .lanes = lanes_best()};
-    m.compute = dtype_is_float(dst->dtype) ? DT_F64 : DT_I64;
-    m.lane = lane_type_of(m.compute);
-    memcpy(m.shape, dst->shape, sizeof m.shape);
-    set_view(&m, 0, dst);
-    run_map(&m);
+    if (ok)
+        run_map(&m);
+    else
+        tensor_release(out);
+    for (int i = 0; i < count; i++)
+        tensor_release(&hold[i]);
+    return ok;
 }

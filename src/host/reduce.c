@@ -1,7 +1,10 @@
-// reduce.c - sums, maxima, softmax, running sums along dimensions.
+// reduce.c - sums, maxima and their kind along dimensions.
 //
-// The reduced dimensions are brought to the end; then each result is one pass
-// over a row. Floats are summed in f64 and rounded once, in a fixed order.
+// The reduced dimensions are brought to the end and become one. A row is read
+// in chunks, as doubles or 64-bit integers; each chunk gives a Partial, and
+// partials are combined in order. Long rows are cut in segments that threads
+// share out. Where the cuts are depends on the sizes alone, so the result does
+// not depend on the threads.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,322 +12,441 @@
 #include "host/ops.h"
 #include "support/parallel.h"
 
-enum { CHUNK = 1024 };
+enum {
+    CHUNK = 1024, BUFFER = 16 * CHUNK, MOST_ROWS = 256,
+    SEGMENT = 1 << 18,
+};
 
+// What is known of some elements of a row.
 typedef struct {
-    Tensor src;                 // dimensions: kept..., reduced...
-    int kept;                   // how many are kept
-    int64_t rows, row;          // results, elements of each
-    Tensor *out;
-    Reduction op;
-    RowOp row_op;
-    const Lanes *lanes;
-} Rows;
-
-static int64_t offset_of(const Tensor *t, int from, int to, int64_t flat)
-{
-    int64_t at = 0;
-    for (int d = to - 1; d >= from; d--) {
-        at += flat % t->shape[d] * t->strides[d];
-        flat /= t->shape[d];
-    }
-    return at;
-}
-
-// Elements [first, first + n) of row `row` as doubles.
-static void read_row(const Rows *r, int64_t row, int64_t first, int64_t n,
-                     double *out)
-{
-    const Tensor *t = &r->src;
-    size_t bytes = dtype_bytes(t->dtype, 1);
-    char *base = (char *)tensor_data(t)
-                 + offset_of(t, 0, r->kept, row) * (int64_t)bytes;
-    int last = t->rank - 1;
-    bool straight = t->rank - r->kept == 1 && t->strides[last] == 1;
-    if (straight) {
-        r->lanes->load_f64[t->dtype](out, base + first * bytes, NULL, NULL, n);
-        return;
-    }
-    char packed[CHUNK * 8];
-    for (int64_t i = 0; i < n; i++)
-        memcpy(packed + i * bytes,
-               base + offset_of(t, r->kept, t->rank, first + i)
-                          * (int64_t)bytes, bytes);
-    r->lanes->load_f64[t->dtype](out, packed, NULL, NULL, n);
-}
-
-static int64_t read_i64(const Rows *r, int64_t row, int64_t i)
-{
-    const Tensor *t = &r->src;
-    size_t bytes = dtype_bytes(t->dtype, 1);
-    return num_get_i64(t->dtype,
-                       (char *)tensor_data(t)
-                           + (offset_of(t, 0, r->kept, row)
-                              + offset_of(t, r->kept, t->rank, i))
-                                 * (int64_t)bytes);
-}
-
-// ---- one result -----------------------------------------------------------------------
-
-static int64_t integer_result(const Rows *r, int64_t row)
-{
-    int64_t acc = r->op == REDUCE_PROD ? 1 : 0;
-    for (int64_t i = 0; i < r->row; i++) {
-        int64_t v = read_i64(r, row, i);
-        if (r->op == REDUCE_SUM)
-            acc = (int64_t)((uint64_t)acc + (uint64_t)v);
-        else if (r->op == REDUCE_PROD)
-            acc = (int64_t)((uint64_t)acc * (uint64_t)v);
-        else if (i == 0 || (r->op == REDUCE_AMAX ? v > acc : v < acc))
-            acc = v;
-    }
-    return acc;
-}
-
-typedef struct {
-    double acc, acc2;
-    int64_t at;                 // of the extreme
-    bool any, all, nan;
+    int64_t count, at;          // at: of the extreme
+    double sum, sum2;           // or product; mean and squared deviations;
+                                // maximum and sum of exponentials
+    int64_t whole;              // of integers
+    bool any, all;
 } Partial;
 
-static void extreme(const Rows *r, Partial *p, double v, int64_t i)
+typedef struct {
+    Tensor src;                 // kept..., one reduced
+    int kept;
+    int64_t rows, row;          // results, elements of each
+    int64_t last, group;        // size of the last kept dimension, rows at once
+    int64_t groups, segments;
+    Tensor *out;
+    Reduction op;
+    bool ints;
+    double power;               // of REDUCE_NORM
+    const Lanes *lanes;
+    Partial *partials;          // [row][segment] when there are several
+} Rows;
+
+// ---- one chunk ----------------------------------------------------------------
+
+static bool is_max(Reduction op)
 {
-    bool max = r->op == REDUCE_AMAX || r->op == REDUCE_ARGMAX;
-    if (p->nan)
-        return;
-    if (isnan(v) || i == 0 || (max ? v > p->acc : v < p->acc)) {
-        p->acc = v;
-        p->at = i;
-        p->nan = isnan(v);
-    }
+    return op == REDUCE_AMAX || op == REDUCE_ARGMAX;
 }
 
-static void accumulate(const Rows *r, Partial *p, const double *v, int64_t n,
-                       int64_t first)
+static double sum_of(const Rows *r, const double *v, int64_t n)
 {
     double sum = 0;
-    switch (r->op) {
-    case REDUCE_SUM:
-    case REDUCE_MEAN:
-    case REDUCE_VAR0:
-    case REDUCE_VAR1:
-        r->lanes->reduce(LANE_OP_ADD, LANE_F64, DT_F64, &sum, v, n);
-        p->acc += sum;
-        break;
-    case REDUCE_PROD:
-        p->acc = first ? p->acc : 1;
-        for (int64_t i = 0; i < n; i++)
-            p->acc *= v[i];
-        break;
-    case REDUCE_NORM:
-        for (int64_t i = 0; i < n; i++)
-            p->acc += v[i] * v[i];
-        break;
-    case REDUCE_ANY:
-    case REDUCE_ALL:
-        for (int64_t i = 0; i < n; i++) {
-            p->any = p->any || v[i] != 0;
-            p->all = p->all && v[i] != 0;
+    r->lanes->reduce(LANE_OP_ADD, LANE_F64, DT_F64, &sum, v, n);
+    return sum;
+}
+
+static void chunk_extreme(const Rows *r, Partial *p, const double *v)
+{
+    bool max = is_max(r->op);
+    p->sum = v[0];
+    for (int64_t i = 1; i < p->count && !isnan(p->sum); i++)
+        if (isnan(v[i]) || (max ? v[i] > p->sum : v[i] < p->sum)) {
+            p->sum = v[i];
+            p->at = i;
         }
-        break;
-    default:
-        for (int64_t i = 0; i < n; i++)
-            extreme(r, p, v[i], first + i);
-        break;
-    }
 }
 
-static double variance(const Rows *r, int64_t row, double mean)
+static void chunk_variance(const Rows *r, Partial *p, double *v)
 {
-    double buffer[CHUNK], sum = 0;
-    for (int64_t at = 0; at < r->row; at += CHUNK) {
-        int64_t n = r->row - at < CHUNK ? r->row - at : CHUNK;
-        read_row(r, row, at, n, buffer);
-        for (int64_t i = 0; i < n; i++)
-            sum += (buffer[i] - mean) * (buffer[i] - mean);
-    }
-    return sum / (double)(r->row - (r->op == REDUCE_VAR1));
+    p->sum = sum_of(r, v, p->count) / (double)p->count;
+    for (int64_t i = 0; i < p->count; i++)
+        v[i] = (v[i] - p->sum) * (v[i] - p->sum);
+    p->sum2 = sum_of(r, v, p->count);
 }
 
-static double finish(const Rows *r, int64_t row, const Partial *p)
+static void chunk_norm(const Rows *r, Partial *p, double *v)
 {
-    switch (r->op) {
-    case REDUCE_MEAN:
-        return p->acc / (double)r->row;
-    case REDUCE_VAR0:
-    case REDUCE_VAR1:
-        return variance(r, row, p->acc / (double)r->row);
-    case REDUCE_NORM:
-        return sqrt(p->acc);
-    case REDUCE_ARGMAX:
-    case REDUCE_ARGMIN:
-        return (double)p->at;
-    case REDUCE_ANY:
-        return p->any;
-    case REDUCE_ALL:
-        return p->all;
-    case REDUCE_PROD:
-        return r->row ? p->acc : 1;
-    default:
-        return p->acc;
-    }
-}
-
-static void reduce_row(void *ctx, int worker, int64_t row)
-{
-    const Rows *r = ctx;
-    Partial p = {.all = true};
-    double buffer[CHUNK];
-    size_t bytes = dtype_bytes(r->out->dtype, 1);
-    char *out = (char *)tensor_data(r->out) + row * bytes;
-    bool whole = !dtype_is_float(r->src.dtype)
-                 && (r->op == REDUCE_SUM || r->op == REDUCE_PROD
-                     || r->op == REDUCE_AMAX || r->op == REDUCE_AMIN);
-    (void)worker;
-    if (whole) {
-        num_put_i64(r->out->dtype, out, integer_result(r, row));
+    bool largest = isinf(r->power);
+    for (int64_t i = 0; i < p->count; i++)
+        v[i] = r->power == 2 ? v[i] * v[i] : fabs(v[i]);
+    if (!largest) {
+        p->sum = sum_of(r, v, p->count);
         return;
     }
-    for (int64_t at = 0; at < r->row; at += CHUNK) {
-        int64_t n = r->row - at < CHUNK ? r->row - at : CHUNK;
-        read_row(r, row, at, n, buffer);
-        accumulate(r, &p, buffer, n, at);
-    }
-    num_put_f64(r->out->dtype, out, finish(r, row, &p));
+    for (int64_t i = 0; i < p->count; i++)
+        p->sum = v[i] > p->sum || isnan(v[i]) ? v[i] : p->sum;
 }
 
-static void order_dims(Rows *r, const Tensor *t, uint32_t mask)
+// exp(v - shift) of elements that may all be -inf.
+static void chunk_exponentials(const Rows *r, Partial *p, double *v)
+{
+    double max = -INFINITY;
+    for (int64_t i = 0; i < p->count; i++)
+        max = v[i] > max || isnan(v[i]) ? v[i] : max;
+    double shift = isinf(max) ? 0 : max;
+    for (int64_t i = 0; i < p->count; i++)
+        v[i] -= shift;
+    r->lanes->op[LANE_OP_EXP][LANE_F64](v, v, NULL, NULL, p->count);
+    p->sum = shift;
+    p->sum2 = sum_of(r, v, p->count);
+}
+
+static Partial float_chunk(const Rows *r, double *v, int64_t n)
+{
+    Partial p = {.count = n, .all = true};
+    switch (r->op) {
+    case REDUCE_PROD:
+        p.sum = 1;
+        for (int64_t i = 0; i < n; i++)
+            p.sum *= v[i];
+        break;
+    case REDUCE_VAR0:
+    case REDUCE_VAR1:
+        chunk_variance(r, &p, v);
+        break;
+    case REDUCE_NORM:
+        chunk_norm(r, &p, v);
+        break;
+    case REDUCE_LOGSUMEXP:
+        chunk_exponentials(r, &p, v);
+        break;
+    case REDUCE_ANY:
+    case REDUCE_ALL:
+    case REDUCE_COUNT:
+        for (int64_t i = 0; i < n; i++) {
+            p.any = p.any || v[i] != 0;
+            p.all = p.all && v[i] != 0;
+            p.whole += v[i] != 0;
+        }
+        break;
+    case REDUCE_SUM:
+    case REDUCE_MEAN:
+        p.sum = sum_of(r, v, n);
+        break;
+    default:
+        chunk_extreme(r, &p, v);
+        break;
+    }
+    return p;
+}
+
+static Partial int_chunk(const Rows *r, const int64_t *v, int64_t n)
+{
+    Partial p = {.count = n, .all = true};
+    uint64_t sum = 0, product = 1;
+    bool max = is_max(r->op);
+    int64_t best = v[0];
+    for (int64_t i = 0; i < n; i++) {
+        sum += (uint64_t)v[i];
+        p.any = p.any || v[i] != 0;
+        p.all = p.all && v[i] != 0;
+        p.whole += v[i] != 0;
+    }
+    if (r->op == REDUCE_PROD)
+        for (int64_t i = 0; i < n; i++)
+            product *= (uint64_t)v[i];
+    for (int64_t i = 1; i < n; i++)
+        if (max ? v[i] > best : v[i] < best) {
+            best = v[i];
+            p.at = i;
+        }
+    p.whole = r->op == REDUCE_SUM ? (int64_t)sum
+              : r->op == REDUCE_PROD ? (int64_t)product
+              : r->op == REDUCE_COUNT ? p.whole : best;
+    return p;
+}
+
+// ---- together -----------------------------------------------------------------------
+
+static bool better(const Rows *r, const Partial *a, const Partial *b)
+{
+    bool max = is_max(r->op);
+    if (r->ints)
+        return max ? b->whole > a->whole : b->whole < a->whole;
+    if (isnan(a->sum) || isnan(b->sum))
+        return !isnan(a->sum);
+    return max ? b->sum > a->sum : b->sum < a->sum;
+}
+
+static void merge_variance(Partial *a, const Partial *b)
+{
+    double n = (double)(a->count + b->count), delta = b->sum - a->sum;
+    double share = (double)b->count / n;
+    a->sum += delta * share;
+    a->sum2 += b->sum2 + delta * delta * (double)a->count * share;
+}
+
+static double exponential(const Rows *r, double v)
+{
+    r->lanes->op[LANE_OP_EXP][LANE_F64](&v, &v, NULL, NULL, 1);
+    return v;
+}
+
+static void merge_exponentials(const Rows *r, Partial *a, const Partial *b)
+{
+    double max = a->sum > b->sum ? a->sum : b->sum;
+    a->sum2 = a->sum2 * exponential(r, a->sum - max)
+              + b->sum2 * exponential(r, b->sum - max);
+    a->sum = max;
+}
+
+static void merge_extreme(const Rows *r, Partial *a, const Partial *b)
+{
+    if (!better(r, a, b))
+        return;
+    a->at = a->count + b->at;
+    a->sum = b->sum;
+    a->whole = b->whole;
+}
+
+static void merge(const Rows *r, Partial *a, const Partial *b)
+{
+    bool largest = r->op == REDUCE_NORM && isinf(r->power);
+    if (a->count == 0) {
+        *a = *b;
+        return;
+    }
+    a->any = a->any || b->any;
+    a->all = a->all && b->all;
+    if (r->op == REDUCE_VAR0 || r->op == REDUCE_VAR1)
+        merge_variance(a, b);
+    else if (r->op == REDUCE_LOGSUMEXP)
+        merge_exponentials(r, a, b);
+    else if (r->op >= REDUCE_AMAX && r->op <= REDUCE_ARGMIN)
+        merge_extreme(r, a, b);
+    else if (largest)
+        a->sum = b->sum > a->sum || isnan(b->sum) ? b->sum : a->sum;
+    else if (r->op == REDUCE_PROD) {
+        a->sum *= b->sum;
+        a->whole = (int64_t)((uint64_t)a->whole * (uint64_t)b->whole);
+    } else {
+        a->sum += b->sum;
+        a->whole = (int64_t)((uint64_t)a->whole + (uint64_t)b->whole);
+    }
+    a->count += b->count;
+}
+
+static double logarithm(const Rows *r, double v)
+{
+    r->lanes->op[LANE_OP_LOG][LANE_F64](&v, &v, NULL, NULL, 1);
+    return v;
+}
+
+static double float_result(const Rows *r, const Partial *p)
+{
+    switch (r->op) {
+    case REDUCE_MEAN:
+        return p->sum / (double)r->row;
+    case REDUCE_VAR0:
+        return p->sum2 / (double)r->row;
+    case REDUCE_VAR1:
+        return r->row > 1 ? p->sum2 / (double)(r->row - 1) : NAN;
+    case REDUCE_NORM:
+        return r->power == 2 ? sqrt(p->sum) : p->sum;
+    case REDUCE_LOGSUMEXP:
+        return p->count ? logarithm(r, p->sum2) + p->sum : -INFINITY;
+    case REDUCE_PROD:
+        return p->count ? p->sum : 1;
+    default:
+        return p->sum;
+    }
+}
+
+static void put_result(const Rows *r, int64_t row, const Partial *p)
+{
+    size_t bytes = dtype_bytes(r->out->dtype, 1);
+    char *out = (char *)tensor_data(r->out) + row * (int64_t)bytes;
+    if (r->op == REDUCE_ANY)
+        num_put_i64(r->out->dtype, out, p->any);
+    else if (r->op == REDUCE_ALL)
+        num_put_i64(r->out->dtype, out, p->all || !p->count);
+    else if (r->op == REDUCE_ARGMAX || r->op == REDUCE_ARGMIN)
+        num_put_i64(r->out->dtype, out, p->at);
+    else if (r->op == REDUCE_COUNT)
+        num_put_i64(r->out->dtype, out, p->whole);
+    else if (r->ints)
+        num_put_i64(r->out->dtype, out,
+                    p->count ? p->whole : r->op == REDUCE_PROD);
+    else
+        num_put_f64(r->out->dtype, out, float_result(r, p));
+}
+
+// ---- a group of rows --------------------------------------------------------------
+
+// Rows [first, first + n) of the last kept dimension at `outer` of the others,
+// elements [at, at + cols).
+static Tensor piece(const Rows *r, int64_t outer, int64_t first, int64_t n,
+                    int64_t at, int64_t cols)
+{
+    Tensor t = {.storage = r->src.storage, .dtype = r->src.dtype, .rank = 2,
+                .shape = {n, cols}, .offset = r->src.offset};
+    const int64_t *strides = r->src.strides;
+    t.strides[1] = strides[r->kept];
+    t.offset += at * strides[r->kept];
+    if (r->kept == 0)
+        return t;
+    t.strides[0] = strides[r->kept - 1];
+    t.offset += first * strides[r->kept - 1];
+    for (int d = r->kept - 2; d >= 0; d--) {
+        t.offset += outer % r->src.shape[d] * strides[d];
+        outer /= r->src.shape[d];
+    }
+    return t;
+}
+
+static Partial chunk(const Rows *r, void *v, int64_t n)
+{
+    return r->ints ? int_chunk(r, v, n) : float_chunk(r, v, n);
+}
+
+static void reduce_group(void *ctx, int worker, int64_t item)
+{
+    const Rows *r = ctx;
+    Partial p[MOST_ROWS] = {{0}};
+    _Alignas(64) double buffer[BUFFER];
+    int64_t segment = item % r->segments, group = item / r->segments;
+    int64_t outer = group / r->groups, first = group % r->groups * r->group;
+    int64_t n = r->last - first < r->group ? r->last - first : r->group;
+    int64_t end = (segment + 1) * SEGMENT < r->row ? (segment + 1) * SEGMENT
+                                                   : r->row;
+    (void)worker;
+    for (int64_t at = segment * SEGMENT; at < end; at += CHUNK) {
+        int64_t cols = end - at < CHUNK ? end - at : CHUNK;
+        Tensor t = piece(r, outer, first, n, at, cols);
+        tensor_read(&t, r->ints ? DT_I64 : DT_F64, buffer, CAST_SAT);
+        for (int64_t i = 0; i < n; i++) {
+            Partial next = chunk(r, buffer + i * cols, cols);
+            merge(r, &p[i], &next);
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int64_t row = outer * r->last + first + i;
+        if (r->segments > 1)
+            r->partials[row * r->segments + segment] = p[i];
+        else
+            put_result(r, row, &p[i]);
+    }
+}
+
+static void join_segments(void *ctx, int worker, int64_t row)
+{
+    const Rows *r = ctx;
+    Partial *p = r->partials + row * r->segments;
+    (void)worker;
+    for (int64_t s = 1; s < r->segments; s++)
+        merge(r, &p[0], &p[s]);
+    put_result(r, row, &p[0]);
+}
+
+// ---- entries ----------------------------------------------------------------------------
+
+Tensor rows_to_end(const Tensor *t, uint32_t mask, int *kept)
 {
     int order[TENSOR_MAX_RANK], n = 0;
     for (int d = 0; d < t->rank; d++)
         if (!(mask >> d & 1))
             order[n++] = d;
-    r->kept = n;
+    *kept = n;
     for (int d = 0; d < t->rank; d++)
         if (mask >> d & 1)
             order[n++] = d;
-    r->src = tensor_permute(t, order);
+    return tensor_permute(t, order);
+}
+
+// Kept dimensions merged where memory allows, the reduced ones to one.
+static bool arrange(Rows *r, const Tensor *t, uint32_t mask, Tensor *hold)
+{
+    int64_t shape[TENSOR_MAX_RANK + 1], flat[2];
+    Tensor source = tensor_source(t);
+    Tensor moved = rows_to_end(&source, mask, &r->kept);
     r->rows = r->row = 1;
     for (int d = 0; d < t->rank; d++)
-        *(d < r->kept ? &r->rows : &r->row) *= r->src.shape[d];
+        *(d < r->kept ? &r->rows : &r->row) *= moved.shape[d];
+    if (r->rows == 0 || r->row == 0)
+        return true;
+    memcpy(shape, moved.shape, sizeof moved.shape);
+    flat[0] = r->rows;
+    flat[1] = shape[r->kept] = r->row;
+    bool viewed = tensor_view(hold, &moved, 2, flat)
+                  || (r->kept < TENSOR_MAX_RANK
+                      && tensor_view(hold, &moved, r->kept + 1, shape));
+    if (!viewed && !tensor_reshape(hold, &moved, 2, flat))
+        return false;
+    r->src = *hold;
+    return true;
+}
+
+static void share_out(Rows *r)
+{
+    int64_t chunk_cols = r->row < CHUNK ? r->row : CHUNK;
+    r->kept = r->src.rank - 1;
+    r->last = r->kept ? r->src.shape[r->kept - 1] : 1;
+    r->group = BUFFER / chunk_cols;
+    r->group = r->group < MOST_ROWS ? r->group : MOST_ROWS;
+    r->group = r->group < r->last ? r->group : r->last;
+    r->groups = (r->last + r->group - 1) / r->group;
+    r->segments = (r->row + SEGMENT - 1) / SEGMENT;
+}
+
+static void empty_rows(const Rows *r)
+{
+    Partial none = {.all = true};
+    for (int64_t i = 0; i < r->rows; i++)
+        put_result(r, i, &none);
+}
+
+static bool run_rows(Rows *r)
+{
+    if (r->rows == 0)
+        return true;
+    if (r->row == 0) {
+        empty_rows(r);
+        return true;
+    }
+    share_out(r);
+    if (r->segments > 1)
+        r->partials = xcalloc(r->rows * r->segments, sizeof *r->partials);
+    int64_t items = r->rows / r->last * r->groups * r->segments;
+    parallel_for(items, 1, reduce_group, r);
+    if (r->segments > 1)
+        parallel_for(r->rows, 64, join_segments, r);
+    free(r->partials);
+    return true;
 }
 
 bool tensor_reduce(TensorHeap *h, Tensor *out, const Tensor *t, Reduction op,
                    uint32_t mask, bool keep, DType result)
 {
+    return tensor_norm(h, out, t, op, mask, keep, result, 2);
+}
+
+bool tensor_norm(TensorHeap *h, Tensor *out, const Tensor *t, Reduction op,
+                 uint32_t mask, bool keep, DType result, double power)
+{
     int64_t shape[TENSOR_MAX_RANK];
     int rank = 0;
-    Rows r = {.op = op, .lanes = lanes_best(), .out = out};
+    Tensor hold = {0};
+    Rows r = {.op = op, .lanes = lanes_best(), .out = out, .power = power};
+    r.ints = !dtype_is_float(t->dtype) && !dtype_is_float(result);
     for (int d = 0; d < t->rank; d++) {
         bool gone = mask >> d & 1;
         if (!gone || keep)
             shape[rank++] = gone ? 1 : t->shape[d];
     }
-    if (!tensor_new(h, out, result, rank, shape))
+    if (!tensor_new_raw(h, out, result, rank, shape))
         return false;
-    order_dims(&r, t, mask);
-    int64_t grain = r.row > 0 && r.row < 4096 ? 4096 / r.row : 1;
-    parallel_for(r.rows, grain, reduce_row, &r);
-    return true;
-}
-
-// ---- rows to rows -------------------------------------------------------------------------
-
-static double running(RowOp op, double acc, double v, bool first)
-{
-    switch (op) {
-    case ROWS_CUMPROD:
-        return first ? v : acc * v;
-    case ROWS_CUMMAX:
-        return first || v > acc || isnan(v) ? v : acc;
-    default:
-        return first ? v : acc + v;
-    }
-}
-
-static void scan(RowOp op, double *v, int64_t n)
-{
-    double acc = 0;
-    for (int64_t i = 0; i < n; i++)
-        v[i] = acc = running(op, acc, v[i], i == 0);
-}
-
-// Stable: the maximum is subtracted first. All -inf gives NaN, as in torch.
-static void softmax(const Lanes *lanes, double *v, int64_t n, bool log)
-{
-    double max = -INFINITY, sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        max = v[i] > max || isnan(v[i]) ? v[i] : max;
-    for (int64_t i = 0; i < n; i++)
-        v[i] -= max;
-    if (log) {
-        double *e = xcalloc(n, sizeof *e);
-        lanes->op[LANE_OP_EXP][LANE_F64](e, v, NULL, NULL, n);
-        lanes->reduce(LANE_OP_ADD, LANE_F64, DT_F64, &sum, e, n);
-        free(e);
-        lanes->op[LANE_OP_LOG][LANE_F64](&sum, &sum, NULL, NULL, 1);
-        for (int64_t i = 0; i < n; i++)
-            v[i] -= sum;
-        return;
-    }
-    lanes->op[LANE_OP_EXP][LANE_F64](v, v, NULL, NULL, n);
-    lanes->reduce(LANE_OP_ADD, LANE_F64, DT_F64, &sum, v, n);
-    for (int64_t i = 0; i < n; i++)
-        v[i] /= sum;
-}
-
-static void write_row(const Rows *r, int64_t row, const double *v)
-{
-    const Tensor *o = r->out;
-    size_t bytes = dtype_bytes(o->dtype, 1);
-    char *base = (char *)tensor_data(o)
-                 + offset_of(o, 0, r->kept, row) * (int64_t)bytes;
-    int64_t stride = o->strides[r->kept];
-    if (stride == 1) {
-        r->lanes->store_f64[o->dtype](base, v, NULL, NULL, r->row);
-        return;
-    }
-    for (int64_t i = 0; i < r->row; i++)
-        num_put_f64(o->dtype, base + i * stride * (int64_t)bytes, v[i]);
-}
-
-static void transform_row(void *ctx, int worker, int64_t row)
-{
-    const Rows *r = ctx;
-    (void)worker;
-    double *v = xcalloc(r->row + 1, sizeof *v);
-    for (int64_t at = 0; at < r->row; at += CHUNK) {
-        int64_t n = r->row - at < CHUNK ? r->row - at : CHUNK;
-        read_row(r, row, at, n, v + at);
-    }
-    if (r->row_op == ROWS_SOFTMAX || r->row_op == ROWS_LOG_SOFTMAX)
-        softmax(r->lanes, v, r->row, r->row_op == ROWS_LOG_SOFTMAX);
-    else
-        scan(r->row_op, v, r->row);
-    write_row(r, row, v);
-    free(v);
-}
-
-bool tensor_rows(TensorHeap *h, Tensor *out, const Tensor *t, RowOp op, int dim,
-                 DType result, Tensor *reuse)
-{
-    Rows r = {.row_op = op, .lanes = lanes_best()};
-    int order[TENSOR_MAX_RANK], n = 0;
-    if (t->rank == 0)
-        return tensor_cast(out, t, result, true);
-    if (reuse && reuse->dtype == result && tensor_is_contiguous(reuse)
-        && !tensor_is_shared(reuse) && reuse->storage == t->storage)
-        *out = tensor_retain(reuse);
-    else if (!tensor_new(h, out, result, t->rank, t->shape))
-        return false;
-    for (int d = 0; d < t->rank; d++)
-        if (d != dim)
-            order[n++] = d;
-    order[n] = dim;
-    Tensor moved = tensor_permute(out, order);
-    r.out = &moved;
-    order_dims(&r, t, 1u << dim);
-    int64_t grain = r.row > 0 && r.row < 4096 ? 4096 / r.row : 1;
-    parallel_for(r.rows, grain, transform_row, &r);
-    return true;
+    bool ok = arrange(&r, t, mask, &hold) && run_rows(&r);
+    tensor_release(&hold);
+    if (!ok)
+        tensor_release(out);
+    return ok;
 }

@@ -1,17 +1,31 @@
-// shape.c - views and the operations that move elements about.
+// shape.c - views, and the operations that move whole dimensions about.
+//
+// Every view is made here, twice: over the tensor's own storage and over its
+// origin, while its copy is pending (tensor.h).
 #include <string.h>
 
 #include "host/ops.h"
 #include "support/parallel.h"
 
-// Views here borrow the storage: whoever keeps one retains it.
+// Dimension `to` of out is dimension `from` of t.
+static void take_dim(Tensor *out, int to, const Tensor *t, int from)
+{
+    out->shape[to] = t->shape[from];
+    out->strides[to] = t->strides[from];
+    out->origin_strides[to] = t->origin_strides[from];
+}
+
+static void new_dim(Tensor *out, int at, int64_t size)
+{
+    out->shape[at] = size;
+    out->strides[at] = out->origin_strides[at] = 0;
+}
+
 Tensor tensor_permute(const Tensor *t, const int *order)
 {
     Tensor out = *t;
-    for (int d = 0; d < t->rank; d++) {
-        out.shape[d] = t->shape[order[d]];
-        out.strides[d] = t->strides[order[d]];
-    }
+    for (int d = 0; d < t->rank; d++)
+        take_dim(&out, d, t, order[d]);
     return out;
 }
 
@@ -19,12 +33,10 @@ Tensor tensor_unsqueeze(const Tensor *t, int dim)
 {
     Tensor out = *t;
     out.rank++;
-    for (int d = t->rank; d > dim; d--) {
-        out.shape[d] = t->shape[d - 1];
-        out.strides[d] = t->strides[d - 1];
-    }
-    out.shape[dim] = 1;
-    out.strides[dim] = 0;
+    for (int d = t->rank; d > dim; d--)
+        take_dim(&out, d, t, d - 1);
+    new_dim(&out, dim, 1);
+    out.strides[dim] = dim < t->rank ? t->shape[dim] * t->strides[dim] : 1;
     return out;
 }
 
@@ -32,44 +44,110 @@ Tensor tensor_squeeze(const Tensor *t, uint32_t mask)
 {
     Tensor out = *t;
     out.rank = 0;
-    for (int d = 0; d < t->rank; d++) {
-        if ((mask >> d & 1) && t->shape[d] == 1)
-            continue;
-        out.shape[out.rank] = t->shape[d];
-        out.strides[out.rank++] = t->strides[d];
+    for (int d = 0; d < t->rank; d++)
+        if (!(mask >> d & 1) || t->shape[d] != 1)
+            take_dim(&out, out.rank++, t, d);
+    return out;
+}
+
+Tensor tensor_slice(const Tensor *t, int dim, int64_t from, int64_t size,
+                    int64_t step)
+{
+    Tensor out = *t;
+    out.offset += from * t->strides[dim];
+    out.origin_offset += from * t->origin_strides[dim];
+    out.shape[dim] = size;
+    out.strides[dim] *= step;
+    out.origin_strides[dim] *= step;
+    return out;
+}
+
+Tensor tensor_select(const Tensor *t, int dim, int64_t at)
+{
+    Tensor one = tensor_slice(t, dim, at, 1, 1);
+    return tensor_squeeze(&one, 1u << dim);
+}
+
+Tensor tensor_expand(const Tensor *t, int rank, const int64_t *shape)
+{
+    Tensor out = *t;
+    out.rank = rank;
+    for (int d = 0; d < rank; d++) {
+        int own = d - (rank - t->rank);
+        if (own < 0 || (t->shape[own] == 1 && shape[d] != 1))
+            new_dim(&out, d, shape[d]);
+        else
+            take_dim(&out, d, t, own);
     }
     return out;
 }
 
-// Strides for `shape` over t's elements without a copy: each group of new
-// dimensions must cover a run of old ones that is evenly spaced.
-static bool view_strides(const Tensor *t, int rank, const int64_t *shape,
-                         int64_t *strides)
+Tensor tensor_diagonal(const Tensor *t, int64_t first, int d0, int d1)
 {
-    int old = t->rank - 1;
-    int64_t base = 1, have = 1, want = 1;
+    int64_t rows = t->shape[d0], cols = t->shape[d1], n;
+    int64_t r = first < 0 ? -first : 0, c = first > 0 ? first : 0;
+    Tensor out = *t;
+    n = rows - r < cols - c ? rows - r : cols - c;
+    n = n > 0 ? n : 0;
+    if (n) {
+        out = tensor_slice(&out, d0, r, n, 1);
+        out = tensor_slice(&out, d1, c, n, 1);
+    }
+    Tensor whole = out;
+    out.rank = 0;
+    for (int d = 0; d < t->rank; d++)
+        if (d != d0 && d != d1)
+            take_dim(&out, out.rank++, &whole, d);
+    new_dim(&out, out.rank, n);
+    out.strides[out.rank] = whole.strides[d0] + whole.strides[d1];
+    out.origin_strides[out.rank] = whole.origin_strides[d0]
+                                   + whole.origin_strides[d1];
+    out.rank++;
+    return out;
+}
+
+// ---- other shapes ---------------------------------------------------------------
+
+// Strides for `shape` over elements of t's shape at `old` strides: each group
+// of new dimensions must cover a run of old ones that is evenly spaced.
+static bool fit_strides(const Tensor *t, const int64_t *old, int rank,
+                        const int64_t *shape, int64_t *strides)
+{
     int d = rank - 1;
-    while (old >= 0 && t->shape[old] == 1)
-        old--;
-    base = old >= 0 ? t->strides[old] : 1;
-    for (; d >= 0; d--) {
-        strides[d] = base * want;
-        want *= shape[d];
-        while (want > have && old >= 0) {
-            int64_t expected = t->strides[old] * t->shape[old];
-            have *= t->shape[old--];
-            while (old >= 0 && t->shape[old] == 1)
-                old--;
-            if (want > have && old >= 0 && t->strides[old] != expected)
-                return false;
+    for (int e = t->rank - 1; e >= 0;) {
+        int64_t have = t->shape[e], base = old[e], want = 1;
+        if (have == 1) {
+            e--;
+            continue;
         }
-        if (want == have && old >= 0) {
-            base = t->strides[old];
-            have = want = 1;
+        for (e--; e >= 0 && (t->shape[e] == 1 || old[e] == base * have); e--)
+            have *= t->shape[e];
+        for (; d >= 0 && want * shape[d] <= have && have % shape[d] == 0
+               && (want < have || shape[d] == 1); d--) {
+            strides[d] = base * want;
+            want *= shape[d];
         }
-        if (want > have)
+        if (want != have)
             return false;
     }
+    for (; d >= 0; d--)
+        strides[d] = 1;                     // sizes of 1 are left
+    return true;
+}
+
+bool tensor_view(Tensor *out, const Tensor *t, int rank, const int64_t *shape)
+{
+    Tensor v = *t;
+    v.rank = rank;
+    memcpy(v.shape, shape, rank * sizeof *shape);
+    if (tensor_count(t) == 0)
+        tensor_row_major(&v);
+    else if (!fit_strides(t, t->strides, rank, shape, v.strides))
+        return false;
+    if (tensor_is_pending(t)
+        && !fit_strides(t, t->origin_strides, rank, shape, v.origin_strides))
+        tensor_data(t);                     // makes the copy
+    *out = tensor_retain(&v);
     return true;
 }
 
@@ -77,20 +155,13 @@ bool tensor_reshape(Tensor *out, const Tensor *t, int rank,
                     const int64_t *shape)
 {
     Tensor whole;
-    int64_t strides[TENSOR_MAX_RANK];
-    bool view = tensor_count(t) > 0 && view_strides(t, rank, shape, strides);
-    if (view)
-        whole = tensor_retain(t);
-    else if (!tensor_contiguous(&whole, t))
+    if (tensor_view(out, t, rank, shape))
+        return true;
+    if (!tensor_cast(&whole, t, t->dtype, true))
         return false;
-    *out = whole;
-    out->rank = rank;
-    memcpy(out->shape, shape, rank * sizeof *shape);
-    if (view)
-        memcpy(out->strides, strides, rank * sizeof *strides);
-    else
-        tensor_row_major(out);
-    return true;
+    bool ok = tensor_view(out, &whole, rank, shape);
+    tensor_release(&whole);
+    return ok;
 }
 
 bool tensor_cat(TensorHeap *h, Tensor *out, const Tensor *const *in, int count,
@@ -101,12 +172,10 @@ bool tensor_cat(TensorHeap *h, Tensor *out, const Tensor *const *in, int count,
     shape[dim] = 0;
     for (int i = 0; i < count; i++)
         shape[dim] += in[i]->shape[dim];
-    if (!tensor_new(h, out, result, in[0]->rank, shape))
+    if (!tensor_new_raw(h, out, result, in[0]->rank, shape))
         return false;
     for (int i = 0; i < count; i++) {
-        Tensor part = *out;
-        part.shape[dim] = in[i]->shape[dim];
-        part.offset += at * part.strides[dim];
+        Tensor part = tensor_slice(out, dim, at, in[i]->shape[dim], 1);
         at += in[i]->shape[dim];
         tensor_assign(&part, in[i]);
     }
@@ -116,116 +185,65 @@ bool tensor_cat(TensorHeap *h, Tensor *out, const Tensor *const *in, int count,
 // [..., n, ...] -> [..., n, 1 expanded to r, ...] -> merged.
 bool tensor_repeat_interleave(Tensor *out, const Tensor *t, int64_t n, int dim)
 {
-    Tensor wide = tensor_unsqueeze(t, dim + 1);
+    Tensor wide = tensor_unsqueeze(t, dim + 1), merged;
     int64_t shape[TENSOR_MAX_RANK];
-    wide.shape[dim + 1] = n;
+    memcpy(shape, wide.shape, sizeof shape);
+    shape[dim + 1] = n;
+    wide = tensor_expand(&wide, wide.rank, shape);
     memcpy(shape, t->shape, sizeof shape);
     shape[dim] *= n;
+    if (tensor_view(&merged, &wide, t->rank, shape)) {
+        tensor_copy_later(out, &merged);
+        tensor_release(&merged);
+        return true;
+    }
     return tensor_reshape(out, &wide, t->rank, shape);
 }
 
-// ---- by index ---------------------------------------------------------------------------
-
-static int64_t index_at(const Tensor *index, int64_t flat)
-{
-    int64_t at = 0;
-    for (int d = index->rank - 1; d >= 0; d--) {
-        at += flat % index->shape[d] * index->strides[d];
-        flat /= index->shape[d];
-    }
-    return num_get_i64(index->dtype,
-                       (char *)tensor_data(index)
-                           + (int64_t)dtype_bytes(index->dtype, 1) * at);
-}
-
-static bool in_range(int64_t *i, int64_t n, int64_t *bad)
-{
-    if (*i < -n || *i >= n) {
-        *bad = *i;
-        return false;
-    }
-    *i += *i < 0 ? n : 0;
-    return true;
-}
-
-bool tensor_take(TensorHeap *h, Tensor *out, const Tensor *t, int dim,
-                 const Tensor *index, int64_t *bad)
-{
-    int64_t shape[TENSOR_MAX_RANK], n = tensor_count(index);
-    memcpy(shape, t->shape, sizeof shape);
-    shape[dim] = n;
-    *bad = 0;
-    if (!tensor_new(h, out, t->dtype, t->rank, shape))
-        return false;
-    for (int64_t i = 0; i < n; i++) {
-        Tensor from = *t, to = *out;
-        int64_t at = index_at(index, i);
-        if (!in_range(&at, t->shape[dim], bad)) {
-            tensor_release(out);
-            return false;
-        }
-        from.shape[dim] = to.shape[dim] = 1;
-        from.offset += at * from.strides[dim];
-        to.offset += i * to.strides[dim];
-        tensor_assign(&to, &from);
-    }
-    return true;
-}
-
-bool tensor_gather(TensorHeap *h, Tensor *out, const Tensor *t, int dim,
-                   const Tensor *index, int64_t *bad)
-{
-    size_t bytes = dtype_bytes(t->dtype, 1);
-    int64_t n = tensor_count(index);
-    *bad = 0;
-    if (!tensor_new(h, out, t->dtype, index->rank, index->shape))
-        return false;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t rest = i, at = 0, chosen = index_at(index, i);
-        if (!in_range(&chosen, t->shape[dim], bad)) {
-            tensor_release(out);
-            return false;
-        }
-        for (int d = index->rank - 1; d >= 0; d--) {
-            int64_t k = rest % index->shape[d];
-            rest /= index->shape[d];
-            at += (d == dim ? chosen : k) * t->strides[d];
-        }
-        memcpy((char *)tensor_data(out) + i * bytes,
-               (char *)tensor_data(t) + at * (int64_t)bytes, bytes);
-    }
-    return true;
-}
+// ---- triangles ----------------------------------------------------------------------
 
 typedef struct {
-    Tensor *t;
+    const Tensor *src;
+    Tensor *out;
     int64_t diagonal;
     bool upper;
 } Triangle;
 
-static void clear_row(void *ctx, int worker, int64_t row)
+// One row: the part that stays is copied, the rest cleared.
+static void triangle_row(void *ctx, int worker, int64_t row)
 {
     const Triangle *c = ctx;
-    int64_t cols = c->t->shape[c->t->rank - 1];
-    int64_t i = row % c->t->shape[c->t->rank - 2];
+    const Tensor *o = c->out;
+    Tensor from = *c->src;
+    size_t bytes = dtype_bytes(o->dtype, 1);
+    int64_t cols = o->shape[o->rank - 1], rest = row;
+    int64_t i = row % o->shape[o->rank - 2];
     int64_t edge = i + c->diagonal + (c->upper ? 0 : 1);
-    int64_t from = c->upper ? 0 : edge, to = c->upper ? edge : cols;
+    edge = edge < 0 ? 0 : edge > cols ? cols : edge;
+    char *at = (char *)tensor_data(o) + row * cols * (int64_t)bytes;
+    for (int d = o->rank - 2; d >= 0; d--) {
+        from = tensor_select(&from, d, rest % o->shape[d]);
+        rest /= o->shape[d];
+    }
     (void)worker;
-    from = from < 0 ? 0 : from;
-    to = to > cols ? cols : to;
-    if (from < to)
-        memset((char *)tensor_data(c->t)
-                   + dtype_bytes(c->t->dtype, row * cols + from),
-               0, dtype_bytes(c->t->dtype, to - from));
+    memset(at + (c->upper ? 0 : edge * (int64_t)bytes), 0,
+           (c->upper ? edge : cols - edge) * bytes);
+    from = c->upper ? tensor_slice(&from, 0, edge, cols - edge, 1)
+                    : tensor_slice(&from, 0, 0, edge, 1);
+    tensor_read(&from, o->dtype, at + (c->upper ? edge * (int64_t)bytes : 0),
+                CAST_SAT);
 }
 
 bool tensor_triangle(Tensor *out, const Tensor *t, int64_t diagonal, bool upper)
 {
-    if (!tensor_cast(out, t, t->dtype, true))
+    if (!tensor_new_raw(tensor_heap(t), out, t->dtype, t->rank, t->shape))
         return false;
+    Tensor source = tensor_source(t);
     int64_t cols = t->shape[t->rank - 1];
-    Triangle c = {out, diagonal, upper};
-    if (cols > 0)
-        parallel_for(tensor_count(out) / cols, 64, clear_row, &c);
+    int64_t far = cols + t->shape[t->rank - 2] + 1;
+    diagonal = diagonal < -far ? -far : diagonal > far ? far : diagonal;
+    Triangle c = {&source, out, diagonal, upper};
+    if (tensor_count(out) > 0)
+        parallel_for(tensor_count(out) / cols, 16, triangle_row, &c);
     return true;
 }

@@ -1,66 +1,146 @@
-// tensor.c - storage and views.
+// tensor.c - storage and its views.
 //
 // Storage is an anonymous mapping: zero pages appear when they are touched, so
 // a large tensor that a sampled run never reads costs nothing.
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "host/tensor.h"
-#include "support/parallel.h"
 
 struct Storage {
-    atomic_int refs;
+    int refs;
     TensorHeap *heap;
-    void *data;
-    size_t bytes;
+    void *data;                 // NULL while a copy is pending
+    size_t bytes, room;
+    bool has_origin;
+    Tensor origin;              // retained: what this will be a copy of
+    Storage *copies, *next;     // pending copies of this one
 };
 
-enum { CONVERT_GRAIN = 1 << 16 };
+enum { SPARE_LEAST = 1 << 20, HUGE_PAGES = 4 << 20 };
 
-// ---- storage ----------------------------------------------------------------------
+// ---- the heap -----------------------------------------------------------------
 
-static bool heap_take(TensorHeap *h, int64_t bytes)
+static void *map_pages(size_t room)
 {
-    int64_t now = __atomic_add_fetch(&h->now, bytes, __ATOMIC_RELAXED);
-    if (h->limit && now > h->limit) {
-        __atomic_sub_fetch(&h->now, bytes, __ATOMIC_RELAXED);
+    void *at = mmap(NULL, room, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    if (room >= HUGE_PAGES)
+        madvise(at, room, MADV_HUGEPAGE);
+    return at;
+}
+
+static void drop_spare(TensorHeap *h, int i)
+{
+    munmap(h->spare[i].at, h->spare[i].bytes);
+    h->spare[i] = h->spare[--h->spare_count];
+}
+
+void tensor_heap_release(TensorHeap *h)
+{
+    while (h->spare_count)
+        drop_spare(h, 0);
+}
+
+static int64_t spare_bytes(const TensorHeap *h)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < h->spare_count; i++)
+        sum += (int64_t)h->spare[i].bytes;
+    return sum;
+}
+
+// The closest fit that wastes no more than half.
+static bool take_spare(TensorHeap *h, size_t bytes, void **at, size_t *room)
+{
+    int best = -1;
+    for (int i = 0; i < h->spare_count; i++)
+        if (h->spare[i].bytes >= bytes && h->spare[i].bytes / 2 <= bytes
+            && (best < 0 || h->spare[i].bytes < h->spare[best].bytes))
+            best = i;
+    if (best < 0)
         return false;
-    }
-    if (now > h->peak)
-        h->peak = now;
+    *at = h->spare[best].at;
+    *room = h->spare[best].bytes;
+    h->spare[best] = h->spare[--h->spare_count];
     return true;
 }
 
-static bool storage_new(TensorHeap *h, size_t bytes, Storage **out)
+// False: beyond the limit.
+static bool heap_take(TensorHeap *h, int64_t bytes)
 {
-    size_t room = bytes ? bytes : 1;
+    if (h->limit && h->now + bytes > h->limit)
+        return false;
+    h->now += bytes;
+    h->peak = h->now > h->peak ? h->now : h->peak;
+    return true;
+}
+
+static bool find_room(TensorHeap *h, Storage *s, bool zeroed)
+{
+    if (s->bytes >= SPARE_LEAST && take_spare(h, s->bytes, &s->data, &s->room)) {
+        if (zeroed)
+            memset(s->data, 0, s->bytes);
+        return true;
+    }
+    while (h->spare_count && h->now + spare_bytes(h) > h->peak)
+        drop_spare(h, 0);
+    s->room = s->bytes ? s->bytes : 1;
+    s->data = map_pages(s->room);
+    return s->data != NULL;
+}
+
+static bool storage_new(TensorHeap *h, size_t bytes, bool zeroed, Storage **out)
+{
     if (bytes > (size_t)INT64_MAX / 2 || !heap_take(h, (int64_t)bytes))
         return false;
-    void *at = mmap(NULL, room, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) {
-        __atomic_sub_fetch(&h->now, (int64_t)bytes, __ATOMIC_RELAXED);
+    Storage *s = xcalloc(1, sizeof *s);
+    *s = (Storage){.refs = 1, .heap = h, .bytes = bytes};
+    if (!find_room(h, s, zeroed)) {
+        h->now -= (int64_t)bytes;
+        free(s);
         return false;
     }
-    if (room >= (4u << 20))
-        madvise(at, room, MADV_HUGEPAGE);
-    Storage *s = xcalloc(1, sizeof *s);
-    atomic_init(&s->refs, 1);
-    s->heap = h;
-    s->data = at;
-    s->bytes = bytes;
     *out = s;
     return true;
 }
 
+static void give_room(Storage *s)
+{
+    TensorHeap *h = s->heap;
+    h->now -= (int64_t)s->bytes;
+    if (s->room < SPARE_LEAST) {
+        munmap(s->data, s->room);
+        return;
+    }
+    if (h->spare_count == HEAP_SPARES)
+        drop_spare(h, 0);
+    h->spare[h->spare_count].at = s->data;
+    h->spare[h->spare_count++].bytes = s->room;
+}
+
+// s is a pending copy no more.
+static void leave_origin(Storage *s)
+{
+    Storage **link = &s->origin.storage->copies;
+    while (*link != s)
+        link = &(*link)->next;
+    *link = s->next;
+    s->has_origin = false;
+    tensor_release(&s->origin);
+}
+
 static void storage_release(Storage *s)
 {
-    if (atomic_fetch_sub(&s->refs, 1) != 1)
+    if (--s->refs)
         return;
-    munmap(s->data, s->bytes ? s->bytes : 1);
-    __atomic_sub_fetch(&s->heap->now, (int64_t)s->bytes, __ATOMIC_RELAXED);
+    if (s->has_origin)
+        leave_origin(s);
+    if (s->data)
+        give_room(s);
     free(s);
 }
 
@@ -75,27 +155,46 @@ void tensor_row_major(Tensor *t)
     }
 }
 
+static bool count_elements(int rank, const int64_t *shape, int64_t *count)
+{
+    *count = 1;
+    for (int d = 0; d < rank; d++)          // a 0 hides no overflow elsewhere
+        if (shape[d] < 0
+            || __builtin_mul_overflow(*count, shape[d] ? shape[d] : 1, count))
+            return false;
+    for (int d = 0; d < rank; d++)
+        *count = shape[d] ? *count : 0;
+    return *count <= INT64_MAX / 64;
+}
+
+static bool make(TensorHeap *h, Tensor *out, DType t, int rank,
+                 const int64_t *shape, bool zeroed)
+{
+    int64_t count;
+    *out = (Tensor){.dtype = t, .rank = rank};
+    if (rank > TENSOR_MAX_RANK || !count_elements(rank, shape, &count))
+        return false;
+    for (int d = 0; d < rank; d++)
+        out->shape[d] = shape[d];
+    tensor_row_major(out);
+    return storage_new(h, dtype_bytes(t, count), zeroed, &out->storage);
+}
+
 bool tensor_new(TensorHeap *h, Tensor *out, DType t, int rank,
                 const int64_t *shape)
 {
-    int64_t count = 1;
-    *out = (Tensor){.dtype = t, .rank = rank};
-    if (rank > TENSOR_MAX_RANK)
-        return false;
-    for (int d = 0; d < rank; d++) {
-        out->shape[d] = shape[d];
-        if (shape[d] < 0 || __builtin_mul_overflow(count, shape[d], &count))
-            return false;
-    }
-    if (count > INT64_MAX / 64)
-        return false;
-    tensor_row_major(out);
-    return storage_new(h, dtype_bytes(t, count), &out->storage);
+    return make(h, out, t, rank, shape, true);
+}
+
+bool tensor_new_raw(TensorHeap *h, Tensor *out, DType t, int rank,
+                    const int64_t *shape)
+{
+    return make(h, out, t, rank, shape, false);
 }
 
 Tensor tensor_retain(const Tensor *t)
 {
-    atomic_fetch_add(&t->storage->refs, 1);
+    t->storage->refs++;
     return *t;
 }
 
@@ -126,12 +225,15 @@ TensorHeap *tensor_heap(const Tensor *t)
 
 bool tensor_is_shared(const Tensor *t)
 {
-    return atomic_load(&t->storage->refs) > 1;
+    return t->storage->refs > 1;
 }
 
-void *tensor_data(const Tensor *t)
+bool tensor_same_shape(const Tensor *a, const Tensor *b)
 {
-    return (char *)t->storage->data + dtype_bytes(t->dtype, t->offset);
+    bool same = a->rank == b->rank;
+    for (int d = 0; same && d < a->rank; d++)
+        same = a->shape[d] == b->shape[d];
+    return same;
 }
 
 bool tensor_is_contiguous(const Tensor *t)
@@ -147,143 +249,69 @@ bool tensor_is_contiguous(const Tensor *t)
     return true;
 }
 
-// ---- copies -----------------------------------------------------------------------------
+// ---- pending copies -----------------------------------------------------------------
 
-typedef struct {
-    const Tensor *src;
-    Tensor *dst;
-    int64_t row;                // elements of the last dimension
-    bool sat;
-} Copy;
-
-static int64_t element_offset(const Tensor *t, int64_t row, int dims)
+void tensor_copy_later(Tensor *out, const Tensor *view)
 {
-    int64_t at = 0;
-    for (int d = dims - 1; d >= 0; d--) {
-        at += row % t->shape[d] * t->strides[d];
-        row /= t->shape[d];
-    }
-    return at;
+    Tensor from = tensor_source(view);
+    Storage *s = xcalloc(1, sizeof *s);
+    *out = *view;
+    tensor_row_major(out);
+    out->offset = 0;
+    memcpy(out->origin_strides, from.strides, sizeof from.strides);
+    out->origin_offset = from.offset;
+    out->storage = s;
+    *s = (Storage){.refs = 1, .heap = from.storage->heap, .has_origin = true,
+                   .bytes = dtype_bytes(view->dtype, tensor_count(view)),
+                   .origin = tensor_retain(&from)};
+    s->next = from.storage->copies;
+    from.storage->copies = s;
 }
 
-static void convert(DType to, void *dst, DType from, const void *src, int64_t n,
-                    bool sat)
+bool tensor_is_pending(const Tensor *t)
 {
-    if (to == from)
-        memcpy(dst, src, dtype_bytes(to, n));
-    else if (sat)
-        num_convert(to, dst, from, src, n);
-    else
-        num_convert_nosat(to, dst, from, src, n);
+    return t->storage->has_origin;
 }
 
-// A strided row: gathered into a small buffer first.
-static void convert_row(const Copy *c, char *dst, const char *src,
-                        int64_t stride, int64_t n)
+Tensor tensor_source(const Tensor *t)
 {
-    size_t bytes = dtype_bytes(c->src->dtype, 1);
-    size_t out = dtype_bytes(c->dst->dtype, 1);
-    char gathered[8 * 256];
-    if (stride == 1) {
-        convert(c->dst->dtype, dst, c->src->dtype, src, n, c->sat);
-        return;
-    }
-    for (int64_t at = 0; at < n; at += 256) {
-        int64_t part = n - at < 256 ? n - at : 256;
-        for (int64_t i = 0; i < part; i++)
-            memcpy(gathered + i * bytes, src + (at + i) * stride * (int64_t)bytes,
-                   bytes);
-        convert(c->dst->dtype, dst + at * out, c->src->dtype, gathered, part,
-                c->sat);
-    }
+    Tensor out = *t;
+    if (!t->storage->has_origin)
+        return out;
+    out.storage = t->storage->origin.storage;
+    out.offset = t->origin_offset;
+    memcpy(out.strides, t->origin_strides, sizeof out.strides);
+    return out;
 }
 
-static void copy_rows(void *ctx, int worker, int64_t item)
+// The limit was not asked when the copy was promised: it is not now either.
+static void make_copy(Storage *s)
 {
-    const Copy *c = ctx;
-    const Tensor *s = c->src;
-    int64_t rows = tensor_count(s) / c->row;
-    int64_t each = CONVERT_GRAIN / c->row;
-    int64_t from, to;
-    size_t bytes = dtype_bytes(s->dtype, 1), out = dtype_bytes(c->dst->dtype, 1);
-    char *dst = tensor_data(c->dst), *src = tensor_data(s);
-    int64_t stride = s->rank ? s->strides[s->rank - 1] : 1;
-    (void)worker;
-    each = each ? each : 1;
-    from = item * each;
-    to = from + each < rows ? from + each : rows;
-    for (int64_t r = from; r < to; r++)
-        convert_row(c, dst + r * c->row * (int64_t)out,
-                    src + element_offset(s, r, s->rank - 1) * (int64_t)bytes,
-                    stride, c->row);
+    Tensor whole = s->origin;
+    s->heap->now += (int64_t)s->bytes;
+    s->heap->peak = s->heap->now > s->heap->peak ? s->heap->now : s->heap->peak;
+    if (!find_room(s->heap, s, false))
+        fatal(EXIT_LIMIT, "no memory for a tensor of %zu bytes", s->bytes);
+    Tensor from = tensor_retain(&whole);
+    leave_origin(s);
+    tensor_row_major(&whole);
+    whole.storage = s;
+    whole.offset = 0;
+    tensor_assign(&whole, &from);
+    tensor_release(&from);
 }
 
-// dst is new, contiguous, of src's shape.
-static void copy_into(const Tensor *src, Tensor *dst, bool sat)
+void *tensor_data(const Tensor *t)
 {
-    int64_t n = tensor_count(src);
-    Tensor flat = *src, out = *dst;
-    if (n == 0)
-        return;
-    if (tensor_is_contiguous(src)) {        // as rows that share out well
-        int64_t row = n < CONVERT_GRAIN ? n : CONVERT_GRAIN;
-        while (n % row)
-            row--;
-        if (row >= 256 || n < 256) {
-            flat = (Tensor){.storage = src->storage, .dtype = src->dtype,
-                            .rank = 2, .shape = {n / row, row},
-                            .strides = {row, 1}, .offset = src->offset};
-        }
-    }
-    Copy c = {&flat, &out, flat.rank ? flat.shape[flat.rank - 1] : 1, sat};
-    int64_t each = CONVERT_GRAIN / c.row;
-    each = each ? each : 1;
-    int64_t rows = n / c.row;
-    parallel_for((rows + each - 1) / each, 1, copy_rows, &c);
+    if (t->storage->has_origin)
+        make_copy(t->storage);
+    return (char *)t->storage->data + dtype_bytes(t->dtype, t->offset);
 }
 
-bool tensor_contiguous(Tensor *out, const Tensor *t)
+void tensor_will_write(const Tensor *t)
 {
-    if (tensor_is_contiguous(t)) {
-        *out = tensor_retain(t);
-        return true;
-    }
-    if (!tensor_new(tensor_heap(t), out, t->dtype, t->rank, t->shape))
-        return false;
-    copy_into(t, out, true);
-    return true;
-}
-
-bool tensor_cast(Tensor *out, const Tensor *t, DType to, bool sat)
-{
-    if (!tensor_new(tensor_heap(t), out, to, t->rank, t->shape))
-        return false;
-    copy_into(t, out, sat);
-    return true;
-}
-
-double tensor_get_f64(const Tensor *t, const int64_t *index)
-{
-    int64_t at = 0;
-    for (int d = 0; d < t->rank; d++)
-        at += index[d] * t->strides[d];
-    return num_get_f64(t->dtype, (char *)tensor_data(t)
-                                     + dtype_bytes(t->dtype, 1) * at);
-}
-
-void tensor_fill_f64(Tensor *t, double v)
-{
-    char *at = tensor_data(t);
-    size_t bytes = dtype_bytes(t->dtype, 1);
-    int64_t n = tensor_count(t);
-    if (!tensor_is_contiguous(t))
-        BUG("tensor_fill_f64 needs a contiguous tensor");
-    if (n == 0)
-        return;
-    num_put_f64(t->dtype, at, v);
-    for (int64_t done = 1; done < n;) {     // doubles what is there
-        int64_t part = done < n - done ? done : n - done;
-        memcpy(at + done * bytes, at, part * bytes);
-        done += part;
-    }
+    if (t->storage->has_origin)
+        make_copy(t->storage);
+    while (t->storage->copies)
+        make_copy(t->storage->copies);
 }

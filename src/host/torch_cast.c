@@ -1,64 +1,68 @@
 // torch_cast.c - conversions of tensors: dtypes, Python numbers, copies.
 #include "host/torch_int.h"
 
-static bool given(Value v)
-{
-    return v.kind != VAL_UNBOUND && v.kind != VAL_NONE;
-}
-
-static Tensor *first(Host *h, const Args *args)
-{
-    if (args->count < 1)
-        lang_raise(h->lang, "TypeError", args->at_span,
-                   "the tensor is missing");
-    return torch_tensor(h, args->at[0], "the argument", args->at_span);
-}
-
-// Elements as dtype t; the tensor itself when it has it already.
 static Value cast(Host *h, Value v, DType t, Span at)
 {
-    Tensor *x = tensor_of(v), out;
-    t = torch_dtype(h, t);
-    if (!dtype_info(t)->built)
-        lang_unsupported(h->lang, at, "tensors of dtype %s",
-                         dtype_info(t)->name);
-    if (x->dtype == t)
-        return v;
-    return torch_result(h, tensor_cast(&out, x, t, false), out, at);
+    return torch_cast(h, v, torch_dtype(h, t), at);
 }
 
-static bool is_dtype(Host *h, Value v)
+// "cuda", "cuda:0", "cpu": where a tensor lives means nothing here.
+static bool is_dtype(Value v)
 {
     DType t;
-    (void)h;
+    Value inner = v;
+    if (v.kind == VAL_STR && text_starts(v.s, "torch."))
+        inner.s = text_slice(v.s, 6, v.s.len);
     return v.kind == VAL_DTYPE || v.kind == VAL_TYPE
-           || (v.kind == VAL_STR && dtype_find(v.s, &t));
+           || (v.kind == VAL_STR && dtype_find(inner.s, &t));
+}
+
+static Value to_named(Host *h, Value v, Value type, Span at)
+{
+    if (type.kind == VAL_STR && text_starts(type.s, "torch."))
+        type.s = text_slice(type.s, 6, type.s.len);
+    return cast(h, v, value_to_dtype(h->lang, type, at), at);
 }
 
 // x.to(dtype), x.to("cuda"), x.to(device, dtype), x.to(other), dtype=
 static Value fn_to(Host *h, const Args *args)
 {
     Value v = args->at[0];
-    first(h, args);
+    Span at = args->at_span;
+    torch_first(h, args);
     for (int i = 1; i < args->count; i++) {
-        Tensor *other = tensor_of(args->at[i]);
-        if (other)
-            v = cast(h, v, other->dtype, args->at_span);
-        else if (is_dtype(h, args->at[i]))
-            v = cast(h, v, value_to_dtype(h->lang, args->at[i], args->at_span),
-                     args->at_span);
+        Value to = args->at[i];
+        if (tensor_of(to))
+            v = cast(h, v, tensor_of(to)->dtype, at);
+        else if (is_dtype(to))
+            v = to_named(h, v, to, at);
+        else if (to.kind != VAL_STR && to.kind != VAL_BOOL && to.kind != VAL_NONE
+                 && to.kind != VAL_INT)
+            lang_raise(h->lang, "TypeError", at, "to() takes a dtype, a device "
+                       "or a tensor, not %s", value_type_name(to));
+        else if (to.kind == VAL_STR && !text_starts(to.s, "cuda")
+                 && !text_starts(to.s, "cpu"))
+            lang_raise(h->lang, "RuntimeError", at, "to(): '%.*s' is no dtype "
+                       "and no device", TEXT_ARG(to.s));
     }
     for (int i = 0; i < args->keyword_count; i++)
-        if (text_is(args->names[i], "dtype") && given(args->values[i]))
-            v = cast(h, v, value_to_dtype(h->lang, args->values[i],
-                                          args->at_span), args->at_span);
+        if (text_is(args->names[i], "dtype") && torch_given(args->values[i]))
+            v = to_named(h, v, args->values[i], at);
     return v;
+}
+
+static Value fn_type(Host *h, const Args *args)
+{
+    Tensor *t = torch_first(h, args);
+    if (args->count == 1)
+        return v_text(h->lang, "torch.%s", dtype_info(t->dtype)->name);
+    return fn_to(h, args);
 }
 
 #define CAST(name, type)                                                       \
     static Value fn_##name(Host *h, const Args *args)                          \
     {                                                                          \
-        first(h, args);                                                        \
+        torch_first(h, args);                                                  \
         return cast(h, args->at[0], DT_##type, args->at_span);                 \
     }
 CAST(float, F32)
@@ -76,13 +80,13 @@ CAST(byte, U8)
 // Where a tensor lives or how it is tracked means nothing here.
 static Value fn_same(Host *h, const Args *args)
 {
-    first(h, args);
+    torch_first(h, args);
     return args->at[0];
 }
 
 static Value fn_clone(Host *h, const Args *args)
 {
-    Tensor *t = first(h, args), out;
+    Tensor *t = torch_first(h, args), out;
     return torch_result(h, tensor_cast(&out, t, t->dtype, false), out,
                         args->at_span);
 }
@@ -103,7 +107,7 @@ Value torch_item(Host *h, const Tensor *t, Span at)
 
 static Value fn_item(Host *h, const Args *args)
 {
-    return torch_item(h, first(h, args), args->at_span);
+    return torch_item(h, torch_first(h, args), args->at_span);
 }
 
 static Value list_level(Host *h, const Tensor *t, Span at)
@@ -112,10 +116,7 @@ static Value list_level(Host *h, const Tensor *t, Span at)
         return torch_item(h, t, at);
     Value list = v_list(h->lang, NULL, 0);
     for (int64_t i = 0; i < t->shape[0]; i++) {
-        Tensor part = *t;
-        part.offset += i * part.strides[0];
-        part.shape[0] = 1;
-        part = tensor_squeeze(&part, 1);
+        Tensor part = tensor_select(t, 0, i);
         list_append(h->lang, list.list, list_level(h, &part, at));
     }
     return list;
@@ -123,53 +124,69 @@ static Value list_level(Host *h, const Tensor *t, Span at)
 
 static Value fn_tolist(Host *h, const Args *args)
 {
-    Tensor *t = first(h, args);
+    Tensor *t = torch_first(h, args);
     if (tensor_count(t) > 10000000)
         lang_raise(h->lang, "MemoryError", args->at_span,
                    "tolist() of %lld elements", (long long)tensor_count(t));
     return list_level(h, t, args->at_span);
 }
 
-// The right side of copy_ and fill_: broadcast by the assignment.
-static Value fn_copy(Host *h, const Args *args)
+// ---- in place ---------------------------------------------------------------------
+
+static Value fn_copy_(Host *h, const Args *args)
 {
-    first(h, args);
-    if (args->count < 2)
-        lang_raise(h->lang, "TypeError", args->at_span, "copy_() of what?");
-    torch_tensor(h, args->at[1], "the source", args->at_span);
-    return args->at[1];
+    TORCH_BIND("copy_", "input", "src", "non_blocking=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    Tensor *from = torch_tensor(h, v[1], "the source", at);
+    Tensor shape = {0};
+    if (!broadcast_shapes(t, from, &shape.rank, shape.shape)
+        || !tensor_same_shape(&shape, t))
+        lang_raise(h->lang, "RuntimeError", at,
+                   "copy_(): the source does not have the tensor's shape");
+    torch_will_write(h, t, at);
+    tensor_assign(t, from);
+    return v[0];
 }
 
-static Value filled(Host *h, const Args *args, Value v)
+static Value fill(Host *h, Value x, Value number, Span at)
 {
-    Tensor *t = first(h, args), out;
-    Operand o = torch_operand(h, v, args->at_span);
-    if (!tensor_new(&h->heap, &out, t->dtype, 0, NULL))
-        torch_no_memory(h, args->at_span);
-    tensor_fill_f64(&out, o.f64);
-    return tensor_value(h, out);
+    Tensor *t = torch_tensor(h, x, "the argument", at);
+    if (tensor_of(number))
+        number = torch_item(h, tensor_of(number), at);
+    if (!torch_is_number(number))
+        lang_raise(h->lang, "TypeError", at, "fill_() takes a number, not %s",
+                   value_type_name(number));
+    double f = number.kind == VAL_FLOAT ? number.f
+               : number.kind == VAL_INT ? (double)number.i : number.b;
+    int64_t i = number.kind == VAL_FLOAT ? (int64_t)f
+                : number.kind == VAL_INT ? number.i : number.b;
+    torch_will_write(h, t, at);
+    tensor_assign_number(t, f, i);
+    return x;
 }
 
-static Value fn_fill(Host *h, const Args *args)
+static Value fn_fill_(Host *h, const Args *args)
 {
-    if (args->count < 2)
-        lang_raise(h->lang, "TypeError", args->at_span, "fill_() with what?");
-    return filled(h, args, args->at[1]);
+    TORCH_BIND("fill_", "input", "value");
+    return fill(h, v[0], v[1], at);
 }
 
-static Value fn_zero(Host *h, const Args *args)
+static Value fn_zero_(Host *h, const Args *args)
 {
-    return filled(h, args, v_int(0));
+    TORCH_BIND("zero_", "input");
+    return fill(h, v[0], v_int(0), at);
 }
 
-#define METHOD(name) {#name, fn_##name, true, false}
-#define SAME(name) {#name, fn_same, true, false}
 const TorchRow torch_cast_rows[] = {
-    METHOD(to), {"type", fn_to, true, false}, {"type_as", fn_to, true, false},
-    METHOD(float), METHOD(double), METHOD(half), METHOD(bfloat16),
-    METHOD(bool), METHOD(char), METHOD(short), METHOD(int), METHOD(long),
-    METHOD(byte), SAME(cpu), SAME(cuda), SAME(detach), SAME(requires_grad_),
-    {"clone", fn_clone, true, true}, METHOD(item), METHOD(tolist),
-    {"copy", fn_copy, true, false}, {"fill", fn_fill, true, false},
-    {"zero", fn_zero, true, false}, {NULL, NULL, false, false},
+    TORCH_ROW(to, METHOD), TORCH_ROW(type, METHOD),
+    TORCH_SAME(type_as, to, METHOD), TORCH_ROW(float, METHOD),
+    TORCH_ROW(double, METHOD), TORCH_ROW(half, METHOD),
+    TORCH_ROW(bfloat16, METHOD), TORCH_ROW(bool, METHOD),
+    TORCH_ROW(char, METHOD), TORCH_ROW(short, METHOD), TORCH_ROW(int, METHOD),
+    TORCH_ROW(long, METHOD), TORCH_ROW(byte, METHOD),
+    TORCH_SAME(cpu, same, METHOD), TORCH_SAME(cuda, same, METHOD),
+    TORCH_SAME(detach, same, METHOD), TORCH_SAME(requires_grad_, same, METHOD),
+    TORCH_ROW(clone, BOTH), TORCH_ROW(item, METHOD), TORCH_ROW(tolist, METHOD),
+    TORCH_ROW(copy_, METHOD), TORCH_ROW(fill_, METHOD),
+    TORCH_ROW(zero_, METHOD), TORCH_END,
 };

@@ -1,244 +1,344 @@
 // torch_index.c - x[...] and x[...] = v.
 //
-// Integers, slices, None and `...` make views. One boolean mask or one integer
-// tensor gathers along the first dimension it stands for.
+// Integers, slices, None and `...` make views. What is left are index tensors:
+// integers as they are, lists as tensors, a bool mask as the places where it
+// is true. They are broadcast together and pick elements; their dimensions
+// come where they stood when they stood together, else in front.
 #include "host/torch_int.h"
 
 typedef struct {
     Tensor t;                   // the view so far
     int dim;                    // next dimension to index
-    int mask_dim, index_dim;    // of a tensor index, or -1
-    const Tensor *tensor;
+    Tensor index[TENSOR_MAX_RANK];
+    int at[TENSOR_MAX_RANK];    // the dimension each stands for
+    int count;
+    const Tensor *mask;         // the only index tensor, when it is a mask
+    int mask_dim;
 } Indexing;
+
+// ---- views ------------------------------------------------------------------------
 
 static void by_int(Host *h, Indexing *x, int64_t i, Span at)
 {
     int64_t n = x->t.shape[x->dim];
     if (i < -n || i >= n)
-        lang_raise(h->lang, "IndexError", at,
-                   "index %lld is out of range for dimension %d of size %lld",
-                   (long long)i, x->dim, (long long)n);
-    x->t.offset += (i < 0 ? i + n : i) * x->t.strides[x->dim];
-    x->t.shape[x->dim] = 1;
-    x->t = tensor_squeeze(&x->t, 1u << x->dim);
+        torch_bad_index(h, &(BadIndex){x->dim, i, n}, at);
+    x->t = tensor_select(&x->t, x->dim, i < 0 ? i + n : i);
 }
 
 static int64_t bound(Host *h, Value v, int64_t n, int64_t fallback, Span at)
 {
     if (v.kind == VAL_NONE)
         return fallback;
-    Tensor *t = tensor_of(v);
-    int64_t i = t ? torch_item(h, t, at).i
-                  : value_to_int(h->lang, v, "a slice bound", at);
+    int64_t i = torch_int(h, v, "a slice bound", 0, at);
     i = i < 0 ? i + n : i;
     return i < 0 ? 0 : i > n ? n : i;
 }
 
 static void by_slice(Host *h, Indexing *x, const SliceValue *s, Span at)
 {
-    int64_t n = x->t.shape[x->dim], step = 1;
-    if (s->step->kind != VAL_NONE)
-        step = value_to_int(h->lang, *s->step, "a slice step", at);
+    int64_t n = x->t.shape[x->dim];
+    int64_t step = torch_int(h, *s->step, "a slice step", 1, at);
     if (step <= 0)
         lang_raise(h->lang, "ValueError", at,
                    "a slice step of a tensor must be positive");
     int64_t from = bound(h, *s->start, n, 0, at);
     int64_t to = bound(h, *s->stop, n, n, at);
-    to = to < from ? from : to;
-    x->t.offset += from * x->t.strides[x->dim];
-    x->t.shape[x->dim] = (to - from + step - 1) / step;
-    x->t.strides[x->dim] *= step;
+    int64_t size = to > from ? (to - from - 1) / step + 1 : 0;
+    x->t = tensor_slice(&x->t, x->dim, size ? from : 0, size, step);
     x->dim++;
 }
 
-static int dims_used(const List *items)
+// ---- index tensors -------------------------------------------------------------------
+
+static void add_index(Host *h, Indexing *x, Tensor index, Span at)
 {
-    int n = 0;
-    for (int i = 0; i < items->len; i++) {
-        Tensor *t = tensor_of(items->at[i]);
-        if (t && t->dtype == DT_BOOL)
-            n += t->rank;
-        else if (items->at[i].kind != VAL_NONE
-                 && items->at[i].kind != VAL_ELLIPSIS)
-            n++;
-    }
-    return n;
+    if (x->count == TENSOR_MAX_RANK)
+        lang_raise(h->lang, "IndexError", at, "too many indices");
+    x->at[x->count] = x->dim++;
+    x->index[x->count++] = index;
+}
+
+static void by_mask(Host *h, Indexing *x, const Tensor *mask, Span at)
+{
+    Tensor found;
+    for (int d = 0; d < mask->rank; d++)
+        if (mask->shape[d] != x->t.shape[x->dim + d])
+            lang_raise(h->lang, "IndexError", at,
+                       "the mask has %lld elements in dimension %d, the "
+                       "tensor %lld", (long long)mask->shape[d], d,
+                       (long long)x->t.shape[x->dim + d]);
+    x->mask = x->count ? NULL : mask;
+    x->mask_dim = x->dim;
+    if (!tensor_nonzero(&h->heap, &found, mask))
+        torch_no_memory(h, at);
+    tensor_value(h, found);                 // kept until the call is over
+    for (int d = 0; d < mask->rank; d++)
+        add_index(h, x, tensor_select(&found, 1, d), at);
 }
 
 static void by_tensor(Host *h, Indexing *x, const Tensor *t, Span at)
 {
-    if (t->rank == 0 && t->dtype != DT_BOOL) {
+    if (dtype_is_float(t->dtype))
+        lang_raise(h->lang, "IndexError", at,
+                   "a tensor of %s cannot be an index: integers and bool can",
+                   dtype_info(t->dtype)->name);
+    if (t->dtype == DT_BOOL && t->rank == 0)
+        lang_unsupported(h->lang, at, "a single bool as an index");
+    if (t->dtype == DT_BOOL) {
+        by_mask(h, x, t, at);
+        return;
+    }
+    if (t->rank == 0) {
         by_int(h, x, torch_item(h, t, at).i, at);
         return;
     }
-    if (x->tensor)
-        lang_unsupported(h->lang, at, "an index of several tensors");
-    x->tensor = t;
-    if (t->dtype == DT_BOOL) {
-        x->mask_dim = x->dim;
-        x->dim += t->rank;
-    } else if (dtype_is_float(t->dtype)) {
-        lang_raise(h->lang, "IndexError", at,
-                   "a tensor of floats cannot be an index");
+    x->mask = NULL;
+    add_index(h, x, *t, at);
+}
+
+static Value as_index(Host *h, Value v, Span at)
+{
+    if (v.kind == VAL_LIST || v.kind == VAL_RANGE)
+        return torch_from_list(h, v.kind == VAL_LIST ? v
+                                   : (Value){.kind = VAL_LIST,
+                                             .list = value_to_list(h->lang, v,
+                                                                   at)},
+                               v.kind == VAL_LIST && v.list->len == 0
+                                   ? v_dtype(DT_I64)
+                                   : (Value){.kind = VAL_UNBOUND}, at);
+    return v;
+}
+
+// ---- the whole ----------------------------------------------------------------------
+
+static int dims_used(Value v)
+{
+    const Tensor *t = tensor_of(v);
+    if (t && t->dtype == DT_BOOL)
+        return t->rank;
+    return v.kind != VAL_NONE && v.kind != VAL_ELLIPSIS;
+}
+
+static void apply(Host *h, Indexing *x, Value v, int left_open, Span at)
+{
+    if (v.kind == VAL_ELLIPSIS) {
+        x->dim += left_open;
+    } else if (v.kind == VAL_NONE) {
+        if (x->t.rank == TENSOR_MAX_RANK)
+            lang_raise(h->lang, "IndexError", at, "too many dimensions");
+        x->t = tensor_unsqueeze(&x->t, x->dim++);
+    } else if (v.kind == VAL_SLICE) {
+        by_slice(h, x, v.slice, at);
+    } else if (tensor_of(v)) {
+        by_tensor(h, x, torch_tensor(h, v, "an index", at), at);
+    } else if (v.kind == VAL_INT) {
+        by_int(h, x, v.i, at);
     } else {
-        x->index_dim = x->dim++;
+        lang_raise(h->lang, "IndexError", at, "a tensor's index is an integer, "
+                   "a slice, None, ..., a list or a tensor, not %s",
+                   value_type_name(v));
     }
 }
 
 static Indexing index_view(Host *h, const Tensor *t, Value index, Span at)
 {
-    Indexing x = {.t = *t, .mask_dim = -1, .index_dim = -1};
+    Indexing x = {.t = *t};
     List one = {.at = &index, .len = 1};
     const List *items = index.kind == VAL_TUPLE ? index.list : &one;
-    int used = dims_used(items);
-    if (used > t->rank)
-        lang_raise(h->lang, "IndexError", at,
-                   "%d indices for a tensor of %d dimensions", used, t->rank);
+    Value plain[2 * TENSOR_MAX_RANK];
+    int used = 0, dots = 0;
+    if (items->len > (int)countof(plain))
+        lang_raise(h->lang, "IndexError", at, "too many indices");
     for (int i = 0; i < items->len; i++) {
-        Value v = items->at[i];
-        if (v.kind == VAL_ELLIPSIS) {
-            x.dim += t->rank - used;
-        } else if (v.kind == VAL_NONE) {
-            if (x.t.rank == TENSOR_MAX_RANK)
-                lang_raise(h->lang, "IndexError", at, "too many dimensions");
-            x.t = tensor_unsqueeze(&x.t, x.dim++);
-        } else if (v.kind == VAL_SLICE) {
-            by_slice(h, &x, v.slice, at);
-        } else if (tensor_of(v)) {
-            by_tensor(h, &x, tensor_of(v), at);
-        } else if (v.kind == VAL_LIST) {
-            lang_unsupported(h->lang, at, "a list as an index of a tensor");
-        } else {
-            by_int(h, &x, value_to_int(h->lang, v, "an index", at), at);
-        }
+        plain[i] = as_index(h, items->at[i], at);
+        used += dims_used(plain[i]);
+        dots += plain[i].kind == VAL_ELLIPSIS;
     }
+    if (used > t->rank || dots > 1)
+        lang_raise(h->lang, "IndexError", at,
+                   dots > 1 ? "more than one ..."
+                            : "%d indices for a tensor of %d dimensions",
+                   used, t->rank);
+    for (int i = 0; i < items->len; i++)
+        apply(h, &x, plain[i], t->rank - used, at);
     return x;
 }
 
-// The flat numbers of a mask's true elements, as an index tensor.
-static Tensor true_positions(Host *h, const Tensor *mask, Span at)
+// Do the index tensors stand side by side?
+static bool together(const Indexing *x)
 {
-    Tensor whole, out;
-    int64_t n = 0;
-    if (!tensor_contiguous(&whole, mask))
-        torch_no_memory(h, at);
-    const uint8_t *m = tensor_data(&whole);
-    int64_t count = tensor_count(mask);
-    for (int64_t i = 0; i < count; i++)
-        n += m[i] != 0;
-    if (!tensor_new(&h->heap, &out, DT_I64, 1, &n))
-        torch_no_memory(h, at);
-    int64_t *to = tensor_data(&out);
-    for (int64_t i = 0; i < count; i++)
-        if (m[i])
-            *to++ = i;
-    tensor_release(&whole);
-    return out;
+    return x->at[x->count - 1] - x->at[0] == x->count - 1;
 }
 
-// Dimensions [d, d + n) of t merged into one.
-static Tensor merge(Host *h, const Tensor *t, int d, int n, Span at)
+// x.t with the indexed dimensions in front; *rest counts the others.
+static Tensor indexed_first(const Indexing *x, int *rest)
 {
-    Tensor out;
-    int64_t shape[TENSOR_MAX_RANK];
-    int rank = 0;
-    for (int e = 0; e < t->rank; e++) {
-        if (e > d && e < d + n)
-            shape[rank - 1] *= t->shape[e];
-        else
-            shape[rank++] = t->shape[e];
+    int order[TENSOR_MAX_RANK], n = 0;
+    for (int i = 0; i < x->count; i++)
+        order[n++] = x->at[i];
+    for (int d = 0; d < x->t.rank; d++) {
+        bool taken = false;
+        for (int i = 0; i < x->count; i++)
+            taken = taken || x->at[i] == d;
+        if (!taken)
+            order[n++] = d;
     }
-    if (!tensor_reshape(&out, t, rank, shape))
-        torch_no_memory(h, at);
-    return out;
+    *rest = x->t.rank - x->count;
+    return tensor_permute(&x->t, order);
 }
 
-static Value gather(Host *h, const Tensor *t, int dim, const Tensor *index,
-                    Span at)
+// The index tensors as one, of the shape they have together.
+static Tensor flat_index(Host *h, Indexing *x, const Tensor *first, Span at)
 {
-    Tensor out, shaped;
-    int64_t bad, shape[TENSOR_MAX_RANK];
-    int rank = 0;
-    if (!tensor_take(&h->heap, &out, t, dim, index, &bad)) {
-        if (bad)
+    Tensor shape = {0}, flat;
+    BadIndex bad;
+    for (int i = 0; i < x->count; i++) {
+        Tensor next = {0};
+        if (!broadcast_shapes(&shape, &x->index[i], &next.rank, next.shape))
             lang_raise(h->lang, "IndexError", at,
-                       "index %lld is out of range for dimension %d of size "
-                       "%lld", (long long)bad, dim, (long long)t->shape[dim]);
+                       "the index tensors' shapes do not fit together");
+        shape = next;
+    }
+    for (int i = 0; i < x->count; i++)
+        x->index[i] = tensor_expand(&x->index[i], shape.rank, shape.shape);
+    if (!tensor_flat_index(&h->heap, &flat, first, x->index, x->count, &bad)) {
+        if (bad.dim >= 0)
+            bad.dim = x->at[bad.dim];
+        torch_bad_index(h, &bad, at);
+    }
+    tensor_value(h, flat);                  // kept until the call is over
+    return flat;
+}
+
+// Where the dimensions of tensor_pick's result go, when the indexed ones
+// stood together behind `before` others: [idx..., before..., after...] to
+// [before..., idx..., after...].
+static void result_order(const Indexing *x, int index_rank, int rest, int *order)
+{
+    int before = together(x) ? x->at[0] : 0, n = 0;
+    for (int d = 0; d < before; d++)
+        order[n++] = index_rank + d;
+    for (int d = 0; d < index_rank; d++)
+        order[n++] = d;
+    for (int d = before; d < rest; d++)
+        order[n++] = index_rank + d;
+}
+
+static Value pick(Host *h, Indexing *x, Span at)
+{
+    int rest, order[2 * TENSOR_MAX_RANK];
+    Tensor first = indexed_first(x, &rest), out, whole;
+    Tensor flat = flat_index(h, x, &first, at);
+    if (flat.rank + rest > TENSOR_MAX_RANK)
+        lang_raise(h->lang, "IndexError", at, "too many dimensions");
+    if (!tensor_pick(&h->heap, &out, &first, x->count, &flat))
         torch_no_memory(h, at);
-    }
-    for (int d = 0; d < t->rank; d++) {
-        if (d != dim) {
-            shape[rank++] = t->shape[d];
-            continue;
-        }
-        for (int e = 0; e < index->rank; e++)
-            shape[rank++] = index->shape[e];
-    }
-    bool ok = tensor_reshape(&shaped, &out, rank, shape);
+    result_order(x, flat.rank, rest, order);
+    Tensor view = tensor_permute(&out, order);
+    bool ok = tensor_contiguous(&whole, &view);
     tensor_release(&out);
-    return torch_result(h, ok, shaped, at);
+    return torch_result(h, ok, whole, at);
 }
 
 Value torch_getitem(Lang *l, Foreign *self, Value index, Span at)
 {
     TensorObject *o = (TensorObject *)self;
-    Host *h = o->host;
-    Indexing x = index_view(h, &o->t, index, at);
+    Indexing x = index_view(o->host, &o->t, index, at);
     (void)l;
-    if (x.index_dim >= 0)
-        return gather(h, &x.t, x.index_dim, x.tensor, at);
-    if (x.mask_dim >= 0) {
-        Tensor flat = merge(h, &x.t, x.mask_dim, x.tensor->rank, at);
-        Tensor where = true_positions(h, x.tensor, at);
-        Value v = gather(h, &flat, x.mask_dim, &where, at);
-        tensor_release(&flat);
-        tensor_release(&where);
-        return v;
-    }
-    tensor_retain(&o->t);
-    return tensor_value(h, x.t);
+    if (x.count)
+        return pick(o->host, &x, at);
+    return torch_view(o->host, &o->t, x.t);
 }
 
-static void assign_mask(Host *h, Indexing *x, Value v, Span at)
+// ---- assignment -----------------------------------------------------------------------
+
+static bool is_one_number(Value v)
 {
-    Tensor mask = *x->tensor;
-    if (tensor_of(v) && tensor_count(tensor_of(v)) != 1)
-        lang_unsupported(h->lang, at, "x[mask] = tensor");
-    while (mask.rank < x->t.rank)
+    return torch_is_number(v)
+           || (tensor_of(v) && tensor_count(tensor_of(v)) == 1);
+}
+
+// A mask and a number: chosen element by element.
+static void fill_masked(Host *h, Indexing *x, Value v, Span at)
+{
+    Tensor mask = *x->mask;
+    for (int d = x->mask_dim + mask.rank; d < x->t.rank; d++)
         mask = tensor_unsqueeze(&mask, mask.rank);
-    tensor_retain(&mask);
-    tensor_retain(&x->t);
-    Value in[3] = {tensor_value(h, mask), v, tensor_value(h, x->t)};
-    Value out = torch_elementwise(h, LANE_OP_SELECT, in, 3, x->t.dtype, DT_NONE,
-                                  at);
+    if (tensor_of(v))
+        v = torch_item(h, tensor_of(v), at);
+    Value c = torch_view(h, x->mask, mask), t = torch_view(h, &x->t, x->t);
+    Value out = torch_select(h, c, v, torch_keep(t), x->t.dtype, at);
     tensor_assign(&x->t, tensor_of(out));
+    torch_done(out);
+}
+
+// v, which has or broadcasts to the shape of to.
+static Tensor fitted(Host *h, Value v, int rank, const int64_t *shape, DType t,
+                     Span at)
+{
+    Tensor want = {.rank = rank}, both = {0};
+    if (!tensor_of(v)) {
+        Value n = torch_filled(h, t, 0, NULL, v, at);
+        return tensor_expand(tensor_of(n), rank, shape);
+    }
+    Tensor from = *torch_tensor(h, v, "the value", at);
+    for (int d = 0; d < rank; d++)
+        want.shape[d] = shape[d];
+    while (from.rank > rank && from.shape[0] == 1)
+        from = tensor_select(&from, 0, 0);
+    bool fits = broadcast_shapes(&want, &from, &both.rank, both.shape)
+                && tensor_same_shape(&want, &both);
+    if (!fits) {
+        TextBuf b = {0};
+        torch_shape_words(&b, &from);
+        buf_puts(&b, " does not fit the place it is assigned to, ");
+        torch_shape_words(&b, &want);
+        Text m = text_copy(h->options.arena, buf_view(&b));
+        buf_release(&b);
+        lang_raise(h->lang, "RuntimeError", at, "a value of shape %.*s",
+                   TEXT_ARG(m));
+    }
+    return tensor_expand(&from, rank, shape);
+}
+
+static void put(Host *h, Indexing *x, Value v, Span at)
+{
+    int rest, order[2 * TENSOR_MAX_RANK], back[2 * TENSOR_MAX_RANK];
+    Tensor first = indexed_first(x, &rest), same;
+    Tensor flat = flat_index(h, x, &first, at);
+    int64_t shape[2 * TENSOR_MAX_RANK];
+    int rank = flat.rank + rest;
+    if (rank > TENSOR_MAX_RANK)
+        lang_raise(h->lang, "IndexError", at, "too many dimensions");
+    result_order(x, flat.rank, rest, order);
+    for (int d = 0; d < rank; d++) {
+        int own = order[d];
+        shape[d] = own < flat.rank ? flat.shape[own]
+                                   : first.shape[x->count + own - flat.rank];
+        back[own] = d;
+    }
+    Tensor src = fitted(h, v, rank, shape, x->t.dtype, at);
+    if (!tensor_cast(&same, &src, x->t.dtype, false))
+        torch_no_memory(h, at);
+    tensor_value(h, same);                  // kept until the call is over
+    src = tensor_permute(&same, back);
+    tensor_put(&first, x->count, &flat, &src, false);
 }
 
 void torch_setitem(Lang *l, Foreign *self, Value index, Value v, Span at)
 {
     TensorObject *o = (TensorObject *)self;
     Host *h = o->host;
-    Indexing x = index_view(h, &o->t, index, at);
-    Tensor *src = tensor_of(v);
-    Tensor probe = {0};
     (void)l;
-    if (x.index_dim >= 0)
-        lang_unsupported(h->lang, at, "x[tensor] = value");
-    if (x.mask_dim >= 0) {
-        assign_mask(h, &x, v, at);
-        return;
+    torch_will_write(h, &o->t, at);
+    Indexing x = index_view(h, &o->t, index, at);
+    if (x.count && x.mask && is_one_number(v)) {
+        fill_masked(h, &x, v, at);
+    } else if (x.count) {
+        put(h, &x, v, at);
+    } else {
+        Tensor src = fitted(h, v, x.t.rank, x.t.shape, x.t.dtype, at);
+        tensor_assign(&x.t, &src);
     }
-    if (!src) {
-        Operand n = torch_operand(h, v, at);
-        tensor_assign_number(&x.t, n.f64, n.i64);
-        return;
-    }
-    bool fits = broadcast_shapes(&x.t, src, &probe.rank, probe.shape)
-                && probe.rank == x.t.rank;
-    for (int d = 0; fits && d < probe.rank; d++)
-        fits = probe.shape[d] == x.t.shape[d];
-    if (!fits)
-        lang_raise(h->lang, "RuntimeError", at,
-                   "the value's shape does not fit the place it is assigned to");
-    tensor_assign(&x.t, src);
 }

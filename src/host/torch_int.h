@@ -1,4 +1,4 @@
-// torch_int.h - private to the torch_*.c files: tensors as Python values.
+// torch_int.h - private to torch_*.c and einops.c: tensors as Python values.
 #ifndef HOST_TORCH_INT_H
 #define HOST_TORCH_INT_H
 
@@ -8,7 +8,7 @@
 typedef struct {
     Foreign foreign;
     Host *host;
-    Tensor t;
+    Tensor t;                   // storage NULL: its memory was taken over
 } TensorObject;
 
 // A function of torch; as a method its first argument is the tensor.
@@ -16,21 +16,52 @@ typedef Value TorchFn(Host *h, const Args *args);
 typedef struct {
     const char *name;
     TorchFn *call;
-    bool method, function;      // x.name(...), torch.name(...)
+    enum { IN_TORCH = 1, METHOD = 2, IN_NN = 4, BOTH = 3, ALL = 7 } where;
 } TorchRow;
+#define TORCH_ROW(name, where) {#name, fn_##name, where}
+#define TORCH_SAME(name, fn, where) {#name, fn_##fn, where}
+#define TORCH_END {NULL, NULL, 0}
 
-extern const TorchRow torch_math_rows[], torch_shape_rows[],
-    torch_reduce_rows[], torch_make_rows[], torch_cast_rows[];
-TorchFn *torch_find(Text name, bool method);
+extern const TorchRow torch_math_rows[], torch_linalg_rows[], torch_nn_rows[],
+    torch_loss_rows[], torch_reduce_rows[], torch_rows_rows[],
+    torch_shape_rows[], torch_join_rows[], torch_scatter_rows[],
+    torch_make_rows[], torch_random_rows[], torch_cast_rows[],
+    torch_test_rows[];
+// The rows of all tables, in order; NULL after the last.
+const TorchRow *torch_row(size_t i);
+TorchFn *torch_find(Text name, int where);
 
-// In f64 mode floats of 16 bits and more are f64.
-DType torch_dtype(const Host *h, DType t);
-_Noreturn void torch_no_memory(Host *h, Span at);
-// Wraps a new tensor; raises when ok is false.
-Value torch_result(Host *h, bool ok, Tensor t, Span at);
+// ---- arguments -----------------------------------------------------------------
+
+// Values v[] of the arguments named; UNBOUND when not given.
+#define TORCH_BIND(name, ...)                                                  \
+    const char *const names_[] = {__VA_ARGS__};                                \
+    Value v[countof(names_)];                                                  \
+    Span at = args->at_span;                                                   \
+    args_bind(h->lang, name, args, names_, countof(names_), v);                \
+    (void)at
+
+static inline bool torch_given(Value v)
+{
+    return v.kind != VAL_UNBOUND && v.kind != VAL_NONE;
+}
+
+static inline bool torch_is_number(Value v)
+{
+    return v.kind == VAL_INT || v.kind == VAL_FLOAT || v.kind == VAL_BOOL;
+}
+
+static inline bool torch_is_list(Value v)
+{
+    return v.kind == VAL_TUPLE || v.kind == VAL_LIST;
+}
+
+// A tensor argument: TypeError when it is something else.
 Tensor *torch_tensor(Host *h, Value v, const char *what, Span at);
-// The tensor itself when its memory may be taken over, else NULL.
-Tensor *torch_steal(Value v);
+Tensor *torch_first(Host *h, const Args *args);         // argument 0
+bool torch_flag(Host *h, Value v, bool fallback, Span at);
+int64_t torch_int(Host *h, Value v, const char *what, int64_t fallback,
+                  Span at);
 // dim in [-rank, rank) to [0, rank); raises IndexError.
 int torch_dim(Host *h, Value v, int rank, Span at);
 // Dimensions as a mask: an int, a tuple, or UNBOUND / None for all.
@@ -38,24 +69,79 @@ uint32_t torch_dims(Host *h, Value v, int rank, Span at);
 // Sizes from (2, 3), [2, 3] or 2, 3 given from argument `from` on.
 int torch_sizes(Host *h, const Args *args, int from, int64_t *shape);
 int torch_size_list(Host *h, Value v, int64_t *shape, Span at);
+// 1 to 256 tensors of a list.
+enum { TORCH_MOST_TENSORS = 256 };
+int torch_tensor_list(Host *h, Value v, const Tensor **in, Span at);
+// A dtype argument; in f64 mode floats of 16 bits and more are f64.
+DType torch_dtype(const Host *h, DType t);
+DType torch_asked_dtype(Host *h, Value v, DType fallback, Span at);
 
-// What two operands are computed in, and an operand for each.
+// ---- results ----------------------------------------------------------------------
+
+_Noreturn void torch_no_memory(Host *h, Span at);
+_Noreturn void torch_bad_index(Host *h, const BadIndex *bad, Span at);
+// Wraps a new tensor; raises when ok is false.
+Value torch_result(Host *h, bool ok, Tensor t, Span at);
+// A view of t that owns a reference of its own.
+Value torch_view(Host *h, const Tensor *t, Tensor borrowed);
+Value torch_shape_tuple(Lang *l, const Tensor *t);
+void torch_shape_words(TextBuf *b, const Tensor *t);    // "[2, 3]"
+// The tensor itself when its memory may be taken over, else NULL.
+Tensor *torch_steal(Value v);
+// Functions made of several operations. An operand used twice is kept, so that
+// the first use does not take its memory over; an intermediate result is done
+// with as soon as nothing needs it.
+Value torch_keep(Value v);
+void torch_done(Value v);
+// What an in-place operation writes to: not expanded, and its memory its own.
+void torch_will_write(Host *h, Tensor *t, Span at);
+
+// ---- torch_number.c: elementwise ------------------------------------------------------
+
+// What operands are computed in; numbers and 0-dim tensors count less.
 DType torch_promote(Host *h, Value a, Value b);
-Operand torch_operand(Host *h, Value v, Span at);
-bool torch_is_number(Value v);
+DType torch_promote_list(Host *h, const Value *in, int count);
+DType torch_promote_types(DType a, DType b);
 // Elementwise with broadcasting; result DT_NONE: as computed.
 Value torch_elementwise(Host *h, LaneOp op, const Value *in, int count,
                         DType compute, DType result, Span at);
 Value torch_binary(Host *h, LaneOp op, Value a, Value b, DType result, Span at);
 Value torch_compare(Host *h, AstOp op, Value a, Value b, Span at);
+// Operations that integers do not have take them as f32.
 Value torch_unary(Host *h, LaneOp op, Value a, Span at);
-Value torch_matmul(Host *h, Value a, Value b, Span at);
+Value torch_extreme(Host *h, Value a, Value b, bool max, Span at);
+// +, -, *, /, //, %, **, comparisons, &, |, ^, <<, >>, @.
+bool torch_operator(Host *h, AstOp op, Value a, Value b, Value *out, Span at);
+// c ? a : b, in dtype t.
+Value torch_select(Host *h, Value c, Value a, Value b, DType t, Span at);
+Value torch_to_bool(Host *h, Value v, Span at);
+// v as dtype t; itself when it is one.
+Value torch_cast(Host *h, Value v, DType t, Span at);
+// f32 for f16, bf16 and integers, else v's own: what composed functions are
+// computed in, to be rounded once.
+DType torch_wide(const Host *h, DType t);
 
-// torch_index.c
+// ---- others -------------------------------------------------------------------------
+
+Value torch_matmul(Host *h, Value a, Value b, Span at);
+Value torch_transposed(Host *h, Value v, int a, int b);
+Value torch_reduce(Host *h, Value x, Reduction r, uint32_t mask, bool keep,
+                   DType t, Span at);
+Value torch_row_op(Host *h, Value x, RowOp op, int dim, DType t, Span at);
 Value torch_getitem(Lang *l, Foreign *self, Value index, Span at);
 void torch_setitem(Lang *l, Foreign *self, Value index, Value v, Span at);
 Value torch_item(Host *h, const Tensor *t, Span at);
+// Nested lists of numbers and tensors; dtype UNBOUND: as they are.
+Value torch_from_list(Host *h, Value list, Value dtype, Span at);
+// A new tensor filled with a number.
+Value torch_filled(Host *h, DType t, int rank, const int64_t *shape, Value v,
+                   Span at);
+Value torch_reshaped(Host *h, const Tensor *t, int rank, const int64_t *shape,
+                     Span at);
+// Elements that differ by more than atol + rtol |b|; the worst difference.
+int64_t torch_differing(Host *h, const Tensor *a, const Tensor *b, double rtol,
+                        double atol, bool equal_nan, double *worst, Span at);
 
-// torch_module.c
-Module *torch_module(Host *h, const char *name);
+void torch_testing_fill(Host *h, Module *m);
+bool einops_import(Host *h, Text name, Value *out);
 #endif

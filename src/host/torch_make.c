@@ -1,18 +1,20 @@
-// torch_make.c - new tensors: ones, arange, randn, torch.tensor.
+// torch_make.c - new tensors: ones, arange, linspace, torch.tensor.
 #include <math.h>
 
 #include "host/torch_int.h"
 
-static bool given(Value v)
-{
-    return v.kind != VAL_UNBOUND && v.kind != VAL_NONE;
-}
-
 // Keywords that say where a tensor lives or how it is tracked: no effect here.
-static const char *const inert[] = {
-    "device", "requires_grad", "layout", "pin_memory", "memory_format", "out",
-    "generator",
-};
+static bool is_inert(Text name)
+{
+    static const char *const inert[] = {
+        "device", "requires_grad", "layout", "pin_memory", "memory_format",
+        "out", "generator",
+    };
+    for (size_t i = 0; i < countof(inert); i++)
+        if (text_is(name, inert[i]))
+            return true;
+    return false;
+}
 
 // Positional sizes and the keywords that matter; `value` is fill_value.
 typedef struct {
@@ -21,36 +23,29 @@ typedef struct {
     Value dtype, value;
 } Recipe;
 
-static bool is_inert(Text name)
-{
-    for (size_t i = 0; i < countof(inert); i++)
-        if (text_is(name, inert[i]))
-            return true;
-    return false;
-}
-
 static Recipe read_recipe(Host *h, const Args *args, const char *name,
                           bool filled)
 {
     Recipe r = {.dtype = {.kind = VAL_UNBOUND}, .value = {.kind = VAL_UNBOUND}};
     Args sizes = *args;
+    bool sized = false;
     if (filled && args->count == 2) {
         r.value = args->at[1];
         sizes.count = 1;
     }
-    bool sized = false;
     for (int i = 0; i < args->keyword_count; i++) {
-        if (text_is(args->names[i], "dtype"))
+        if (text_is(args->names[i], "dtype")) {
             r.dtype = args->values[i];
-        else if (text_is(args->names[i], "fill_value"))
+        } else if (text_is(args->names[i], "fill_value")) {
             r.value = args->values[i];
-        else if (text_is(args->names[i], "size")) {
+        } else if (text_is(args->names[i], "size")) {
             r.rank = torch_size_list(h, args->values[i], r.shape, args->at_span);
             sized = true;
-        } else if (!is_inert(args->names[i]))
+        } else if (!is_inert(args->names[i])) {
             lang_raise(h->lang, "TypeError", args->at_span,
                        "%s() has no argument '%.*s'", name,
                        TEXT_ARG(args->names[i]));
+        }
     }
     if (!sized)
         r.rank = sizes.count ? torch_sizes(h, &sizes, 0, r.shape) : 0;
@@ -61,32 +56,34 @@ static Recipe read_recipe(Host *h, const Args *args, const char *name,
     return r;
 }
 
-static DType recipe_dtype(Host *h, const Recipe *r, DType fallback, Span at)
-{
-    DType t = given(r->dtype) ? value_to_dtype(h->lang, r->dtype, at) : fallback;
-    if (!dtype_info(t)->built)
-        lang_unsupported(h->lang, at, "tensors of dtype %s",
-                         dtype_info(t)->name);
-    return torch_dtype(h, t);
-}
-
-static Value filled(Host *h, DType t, int rank, const int64_t *shape, Value v,
-                    Span at)
+Value torch_filled(Host *h, DType t, int rank, const int64_t *shape, Value v,
+                   Span at)
 {
     Tensor out;
+    bool zero = (v.kind == VAL_INT && v.i == 0) || (v.kind == VAL_BOOL && !v.b)
+                || (v.kind == VAL_FLOAT && v.f == 0 && !signbit(v.f));
+    if (tensor_of(v))
+        v = torch_item(h, tensor_of(v), at);
+    if (!torch_is_number(v))
+        lang_raise(h->lang, "TypeError", at,
+                   "expected a number to fill with, found %s",
+                   value_type_name(v));
     if (!tensor_new(&h->heap, &out, t, rank, shape))
         torch_no_memory(h, at);
-    Operand o = torch_operand(h, v, at);
-    if (o.f64 != 0 || isnan(o.f64))
-        tensor_fill_f64(&out, o.f64);
+    bool fits = v.kind != VAL_FLOAT || fabs(v.f) < 9.2e18;
+    if (!zero)
+        tensor_assign_number(&out, v.kind == VAL_FLOAT ? v.f
+                                   : v.kind == VAL_INT ? (double)v.i : v.b,
+                             v.kind == VAL_INT ? v.i : v.kind == VAL_BOOL ? v.b
+                             : fits ? (int64_t)v.f : 0);
     return tensor_value(h, out);
 }
 
 static Value constant(Host *h, const Args *args, const char *name, Value v)
 {
     Recipe r = read_recipe(h, args, name, false);
-    DType t = recipe_dtype(h, &r, DT_F32, args->at_span);
-    return filled(h, t, r.rank, r.shape, v, args->at_span);
+    DType t = torch_asked_dtype(h, r.dtype, DT_F32, args->at_span);
+    return torch_filled(h, t, r.rank, r.shape, v, args->at_span);
 }
 
 static Value fn_zeros(Host *h, const Args *args)
@@ -99,16 +96,20 @@ static Value fn_ones(Host *h, const Args *args)
     return constant(h, args, "ones", v_int(1));
 }
 
+static Value fn_empty(Host *h, const Args *args)
+{
+    return constant(h, args, "empty", v_int(0));
+}
+
 static Value fn_full(Host *h, const Args *args)
 {
     Recipe r = read_recipe(h, args, "full", true);
-    DType own = r.value.kind == VAL_FLOAT ? DT_F32
-                : r.value.kind == VAL_BOOL ? DT_BOOL : DT_I64;
-    if (!torch_is_number(r.value))
-        lang_raise(h->lang, "TypeError", args->at_span,
-                   "full() needs a number to fill with");
-    DType t = recipe_dtype(h, &r, own, args->at_span);
-    return filled(h, t, r.rank, r.shape, r.value, args->at_span);
+    Value v = tensor_of(r.value) ? torch_item(h, tensor_of(r.value),
+                                              args->at_span) : r.value;
+    DType own = v.kind == VAL_FLOAT ? DT_F32 : v.kind == VAL_BOOL ? DT_BOOL
+                                                                  : DT_I64;
+    DType t = torch_asked_dtype(h, r.dtype, own, args->at_span);
+    return torch_filled(h, t, r.rank, r.shape, v, args->at_span);
 }
 
 // ---- like another tensor ----------------------------------------------------------
@@ -116,9 +117,10 @@ static Value fn_full(Host *h, const Args *args)
 static Value like(Host *h, const Args *args, const char *name, Value v)
 {
     Value dtype = {.kind = VAL_UNBOUND};
-    if (args->count < 1)
-        lang_raise(h->lang, "TypeError", args->at_span, "%s() of what?", name);
-    Tensor *t = torch_tensor(h, args->at[0], "the argument", args->at_span);
+    Span at = args->at_span;
+    if (args->count < 1 || args->count > 2)
+        lang_raise(h->lang, "TypeError", at, "%s() takes a tensor", name);
+    Tensor *t = torch_tensor(h, args->at[0], "the argument", at);
     if (args->count > 1)
         v = args->at[1];
     for (int i = 0; i < args->keyword_count; i++) {
@@ -126,10 +128,12 @@ static Value like(Host *h, const Args *args, const char *name, Value v)
             dtype = args->values[i];
         else if (text_is(args->names[i], "fill_value"))
             v = args->values[i];
+        else if (!is_inert(args->names[i]))
+            lang_raise(h->lang, "TypeError", at, "%s() has no argument '%.*s'",
+                       name, TEXT_ARG(args->names[i]));
     }
-    Recipe r = {.dtype = dtype};
-    return filled(h, recipe_dtype(h, &r, t->dtype, args->at_span), t->rank,
-                  t->shape, v, args->at_span);
+    DType to = torch_asked_dtype(h, dtype, t->dtype, at);
+    return torch_filled(h, to, t->rank, t->shape, v, at);
 }
 
 static Value fn_zeros_like(Host *h, const Args *args)
@@ -152,12 +156,13 @@ static Value as_new(Host *h, const Args *args, const char *name, Value v,
                     bool fill)
 {
     Args rest = *args;
-    Tensor *t = torch_tensor(h, args->at[0], "the argument", args->at_span);
+    Tensor *t = torch_first(h, args);
     rest.at++;
     rest.count--;
     Recipe r = read_recipe(h, &rest, name, fill);
-    return filled(h, recipe_dtype(h, &r, t->dtype, args->at_span), r.rank,
-                  r.shape, fill ? r.value : v, args->at_span);
+    return torch_filled(h, torch_asked_dtype(h, r.dtype, t->dtype,
+                                             args->at_span),
+                        r.rank, r.shape, fill ? r.value : v, args->at_span);
 }
 
 static Value fn_new_zeros(Host *h, const Args *args)
@@ -177,48 +182,81 @@ static Value fn_new_full(Host *h, const Args *args)
 
 // ---- sequences ---------------------------------------------------------------------
 
+static void put_number(Tensor *out, int64_t i, bool ints, int64_t whole,
+                       double f)
+{
+    char *p = (char *)tensor_data(out) + dtype_bytes(out->dtype, i);
+    if (ints)
+        num_put_i64(out->dtype, p, whole);
+    else
+        num_put_f64(out->dtype, p, f);
+}
+
+// arange(end), arange(start, end), arange(start, end, step)
 static Value fn_arange(Host *h, const Args *args)
 {
-    Recipe r = {.dtype = {.kind = VAL_UNBOUND}};
-    Value v[3] = {v_int(0), V_NONE, v_int(1)};
-    Span at = args->at_span;
-    if (args->count == 1)
-        v[1] = args->at[0];
-    for (int i = 0; args->count > 1 && i < args->count && i < 3; i++)
-        v[i] = args->at[i];
-    for (int i = 0; i < args->keyword_count; i++) {
-        Text name = args->names[i];
-        if (text_is(name, "dtype"))
-            r.dtype = args->values[i];
-        else if (text_is(name, "start"))
-            v[0] = args->values[i];
-        else if (text_is(name, "end"))
-            v[1] = args->values[i];
-        else if (text_is(name, "step"))
-            v[2] = args->values[i];
+    Args named = *args;
+    Value all[3] = {v_int(0), V_NONE, v_int(1)};
+    if (args->count == 1) {
+        all[1] = args->at[0];
+        named.at = all;
+        named.count = 2;
+        for (int i = 0; i < args->keyword_count; i++)   // arange(5, end=9)
+            if (text_is(args->names[i], "end")) {
+                named = *args;
+                break;
+            }
     }
+    args = &named;
+    TORCH_BIND("arange", "start=", "end=", "step=", "*", "dtype=", "device=",
+               "requires_grad=", "layout=", "pin_memory=", "out=");
     bool ints = true;
     double x[3];
     for (int i = 0; i < 3; i++) {
+        if (tensor_of(v[i]))
+            v[i] = torch_item(h, tensor_of(v[i]), at);
+        if (!torch_given(v[i]))
+            v[i] = all[i];
         ints = ints && v[i].kind != VAL_FLOAT;
         x[i] = value_to_float(h->lang, v[i], "arange()", at);
     }
-    if (x[2] == 0 || (x[1] - x[0]) / x[2] > 1e12)
+    double size = (x[1] - x[0]) / x[2];
+    if (x[2] == 0 || !(fabs(size) < 1e12))
         lang_raise(h->lang, "RuntimeError", at, "arange() with step %g", x[2]);
-    int64_t n = (int64_t)ceil((x[1] - x[0]) / x[2]);
-    n = n < 0 ? 0 : n;
+    if (size < 0)
+        lang_raise(h->lang, "RuntimeError", at,
+                   "arange(): the step leads away from the end");
+    int64_t n = (int64_t)ceil(size);
     Tensor out;
-    DType t = recipe_dtype(h, &r, ints ? DT_I64 : DT_F32, at);
-    if (!tensor_new(&h->heap, &out, t, 1, &n))
+    DType t = torch_asked_dtype(h, v[3], ints ? DT_I64 : DT_F32, at);
+    if (!tensor_new_raw(&h->heap, &out, t, 1, &n))
         torch_no_memory(h, at);
-    size_t bytes = dtype_bytes(t, 1);
-    for (int64_t i = 0; i < n; i++) {
-        char *p = (char *)tensor_data(&out) + i * bytes;
-        if (ints && !dtype_is_float(t))
-            num_put_i64(t, p, (int64_t)x[0] + i * (int64_t)x[2]);
-        else
-            num_put_f64(t, p, x[0] + (double)i * x[2]);
-    }
+    for (int64_t i = 0; i < n; i++)
+        put_number(&out, i, ints && !dtype_is_float(t),
+                   (int64_t)x[0] + i * (int64_t)x[2], x[0] + (double)i * x[2]);
+    return tensor_value(h, out);
+}
+
+// From both ends, as torch does, so that the last element is exact.
+static Value fn_linspace(Host *h, const Args *args)
+{
+    TORCH_BIND("linspace", "start", "end", "steps", "*", "dtype=", "device=",
+               "requires_grad=", "layout=", "pin_memory=", "out=");
+    double from = value_to_float(h->lang, v[0], "start", at);
+    double to = value_to_float(h->lang, v[1], "end", at);
+    int64_t n = torch_int(h, v[2], "steps", 0, at);
+    DType t = torch_asked_dtype(h, v[3], DT_F32, at);
+    Tensor out;
+    if (n < 0)
+        lang_raise(h->lang, "RuntimeError", at, "linspace(): %lld steps",
+                   (long long)n);
+    if (!tensor_new_raw(&h->heap, &out, t, 1, &n))
+        torch_no_memory(h, at);
+    double step = n > 1 ? (to - from) / (double)(n - 1) : 0;
+    for (int64_t i = 0; i < n; i++)
+        put_number(&out, i, false, 0, i < n / 2 || n == 1
+                                          ? from + (double)i * step
+                                          : to - (double)(n - 1 - i) * step);
     return tensor_value(h, out);
 }
 
@@ -227,102 +265,60 @@ static Value fn_eye(Host *h, const Args *args)
     Recipe r = read_recipe(h, args, "eye", false);
     if (r.rank == 1)
         r.shape[1] = r.shape[0];
-    r.rank = 2;
-    DType t = recipe_dtype(h, &r, DT_F32, args->at_span);
-    Value v = filled(h, t, 2, r.shape, v_int(0), args->at_span);
-    Tensor *o = tensor_of(v);
-    for (int64_t i = 0; i < r.shape[0] && i < r.shape[1]; i++)
-        num_put_f64(t, (char *)tensor_data(o)
-                           + dtype_bytes(t, i * r.shape[1] + i), 1);
+    if (r.rank != 1 && r.rank != 2)
+        lang_raise(h->lang, "TypeError", args->at_span,
+                   "eye() takes one or two sizes");
+    DType t = torch_asked_dtype(h, r.dtype, DT_F32, args->at_span);
+    Value v = torch_filled(h, t, 2, r.shape, v_int(0), args->at_span);
+    Tensor diagonal = tensor_diagonal(tensor_of(v), 0, 0, 1);
+    tensor_assign_number(&diagonal, 1, 1);
     return v;
 }
 
-// ---- random: the supply's generator, one stream per tensor --------------------------------
-
-static Value random_tensor(Host *h, const Recipe *r, SupplyKind kind, DType t,
-                           Span at)
+// [2, n]: the places of a triangle.
+static Value triangle_places(Host *h, const Args *args, const char *name,
+                             bool upper)
 {
-    Tensor out;
-    if (!tensor_new(&h->heap, &out, t, r->rank, r->shape))
+    TORCH_BIND(name, "row", "col", "offset=", "*", "dtype=", "device=",
+               "layout=");
+    int64_t shape[2] = {torch_int(h, v[0], "row", 0, at),
+                        torch_int(h, v[1], "col", 0, at)};
+    int64_t k = torch_int(h, v[2], "offset", 0, at);
+    Tensor tri, found, whole;
+    if (shape[0] < 0 || shape[1] < 0)
+        lang_raise(h->lang, "RuntimeError", at, "%s(): a negative size", name);
+    Value ones = torch_filled(h, DT_BOOL, 2, shape, v_bool(true), at);
+    if (!tensor_triangle(&tri, tensor_of(ones), k, upper))
         torch_no_memory(h, at);
-    supply_fill(&out, kind, h->options.seed, 0x10000u + h->random_streams++);
-    return tensor_value(h, out);
-}
-
-static Value fn_randn(Host *h, const Args *args)
-{
-    Recipe r = read_recipe(h, args, "randn", false);
-    DType t = recipe_dtype(h, &r, DT_F32, args->at_span);
-    return random_tensor(h, &r, SUPPLY_RANDN, t, args->at_span);
-}
-
-static Value fn_randn_like(Host *h, const Args *args)
-{
-    Tensor *t = torch_tensor(h, args->count ? args->at[0] : V_NONE,
-                             "the argument", args->at_span);
-    Recipe r = {.rank = t->rank};
-    for (int d = 0; d < t->rank; d++)
-        r.shape[d] = t->shape[d];
-    return random_tensor(h, &r, SUPPLY_RANDN, t->dtype, args->at_span);
-}
-
-// U(0,1) from U(-1,1): (x + 1) / 2 is exact.
-static Value fn_rand(Host *h, const Args *args)
-{
-    Recipe r = read_recipe(h, args, "rand", false);
-    Span at = args->at_span;
-    DType t = recipe_dtype(h, &r, DT_F32, at);
-    Value v = random_tensor(h, &r, SUPPLY_UNIFORM, torch_dtype(h, DT_F32), at);
-    v = torch_binary(h, LANE_OP_ADD, v, v_float(1), DT_NONE, at);
-    return torch_binary(h, LANE_OP_MUL, v, v_float(0.5), t, at);
-}
-
-// randint(high, size), randint(low, high, size)
-static Value fn_randint(Host *h, const Args *args)
-{
-    static const char *const names[] = {"low", "high=", "size=", "*", "dtype=",
-                                        "device=", "generator="};
-    Value v[6];
-    Span at = args->at_span;
-    args_bind(h->lang, "randint", args, names, countof(names), v);
-    if (v[1].kind == VAL_TUPLE || v[1].kind == VAL_LIST) {
-        v[2] = v[1];
-        v[1] = (Value){.kind = VAL_UNBOUND};
-    }
-    int64_t low = 0, high = value_to_int(h->lang, v[0], "low", at);
-    if (given(v[1])) {
-        low = high;
-        high = value_to_int(h->lang, v[1], "high", at);
-    }
-    Recipe r = {.dtype = v[3]};
-    r.rank = given(v[2]) ? torch_size_list(h, v[2], r.shape, at) : 0;
-    if (high <= low)
-        lang_raise(h->lang, "RuntimeError", at,
-                   "randint() from %lld to %lld is empty", (long long)low,
-                   (long long)high);
-    DType t = recipe_dtype(h, &r, DT_I64, at);
-    Tensor out;
-    if (!tensor_new(&h->heap, &out, t, r.rank, r.shape))
+    bool ok = tensor_nonzero(&h->heap, &found, &tri);
+    tensor_release(&tri);
+    if (!ok)
         torch_no_memory(h, at);
-    uint32_t key[2] = {(uint32_t)h->options.seed,
-                       0x10000u + h->random_streams++};
-    int64_t n = tensor_count(&out);
-    for (int64_t i = 0; i < n; i++) {
-        uint32_t c[4] = {(uint32_t)i, (uint32_t)((uint64_t)i >> 32), 0, 0}, w[4];
-        philox4x32(c, key, w);
-        uint64_t word = (uint64_t)w[1] << 32 | w[0];
-        unsigned __int128 wide = (unsigned __int128)word * (uint64_t)(high - low);
-        num_put_i64(t, (char *)tensor_data(&out) + dtype_bytes(t, i),
-                    low + (int64_t)(wide >> 64));
-    }
-    return tensor_value(h, out);
+    Tensor view = tensor_permute(&found, (int[]){1, 0});
+    ok = tensor_cast(&whole, &view, torch_asked_dtype(h, v[3], DT_I64, at),
+                     false);
+    tensor_release(&found);
+    return torch_result(h, ok, whole, at);
+}
+
+static Value fn_tril_indices(Host *h, const Args *args)
+{
+    return triangle_places(h, args, "tril_indices", false);
+}
+
+static Value fn_triu_indices(Host *h, const Args *args)
+{
+    return triangle_places(h, args, "triu_indices", true);
 }
 
 // ---- torch.tensor([...]) -----------------------------------------------------------------
 
 static void measure(Host *h, Value v, Recipe *r, int depth, Span at)
 {
-    if (v.kind != VAL_LIST && v.kind != VAL_TUPLE)
+    const Tensor *t = tensor_of(v);
+    for (int d = 0; t && d < t->rank && depth + d < TENSOR_MAX_RANK; d++)
+        r->shape[r->rank++] = t->shape[d];
+    if (!torch_is_list(v))
         return;
     if (depth == TENSOR_MAX_RANK)
         lang_raise(h->lang, "ValueError", at, "too many nested lists");
@@ -332,77 +328,89 @@ static void measure(Host *h, Value v, Recipe *r, int depth, Span at)
         measure(h, v.list->at[0], r, depth + 1, at);
 }
 
-static void put_items(Host *h, Value v, const Recipe *r, int depth, Tensor *out,
-                      int64_t *at_item, Span at)
+static void put_items(Host *h, Value v, Tensor to, Span at)
 {
-    if (depth == r->rank) {
-        Tensor *t = tensor_of(v);
-        char *p = (char *)tensor_data(out) + dtype_bytes(out->dtype, *at_item);
-        if (t)
-            v = torch_item(h, t, at);
-        Operand o = torch_operand(h, v, at);
-        if (v.kind == VAL_FLOAT || dtype_is_float(out->dtype))
-            num_put_f64(out->dtype, p, o.f64);
-        else
-            num_put_i64(out->dtype, p, o.i64);
-        (*at_item)++;
+    Tensor *t = tensor_of(v);
+    if (t) {
+        if (!tensor_same_shape(t, &to))
+            lang_raise(h->lang, "ValueError", at,
+                       "the tensors in the list are not of one shape");
+        tensor_assign(&to, t);
         return;
     }
-    if ((v.kind != VAL_LIST && v.kind != VAL_TUPLE)
-        || v.list->len != r->shape[depth])
+    if (to.rank == 0) {
+        if (!torch_is_number(v))
+            lang_raise(h->lang, torch_is_list(v) ? "ValueError" : "TypeError",
+                       at, torch_is_list(v)
+                               ? "the nested lists are not of one length"
+                               : "expected numbers, found %s",
+                       value_type_name(v));
+        double f = v.kind == VAL_FLOAT ? v.f : v.kind == VAL_INT ? (double)v.i
+                                                                 : v.b;
+        tensor_assign_number(&to, f, v.kind == VAL_INT ? v.i : (int64_t)f);
+        return;
+    }
+    if (!torch_is_list(v) || v.list->len != to.shape[0])
         lang_raise(h->lang, "ValueError", at,
                    "the nested lists are not of one length");
     for (int i = 0; i < v.list->len; i++)
-        put_items(h, v.list->at[i], r, depth + 1, out, at_item, at);
+        put_items(h, v.list->at[i], tensor_select(&to, 0, i), at);
 }
 
 static DType list_dtype(Value v, int depth)
 {
-    DType t = DT_BOOL;
-    if (v.kind == VAL_FLOAT)
-        return DT_F32;
+    DType t = DT_NONE;
     if (tensor_of(v))
         return tensor_of(v)->dtype;
-    if ((v.kind != VAL_LIST && v.kind != VAL_TUPLE) || depth > TENSOR_MAX_RANK)
-        return v.kind == VAL_BOOL ? DT_BOOL : DT_I64;
-    if (v.list->len == 0)
-        return DT_F32;
-    for (int i = 0; i < v.list->len; i++) {
-        DType u = list_dtype(v.list->at[i], depth + 1);
-        if (dtype_is_float(u))
-            return u;
-        t = u == DT_I64 ? DT_I64 : t;
-    }
-    return t;
+    if (!torch_is_list(v) || depth > TENSOR_MAX_RANK)
+        return v.kind == VAL_FLOAT ? DT_F32 : v.kind == VAL_BOOL ? DT_BOOL
+                                                                 : DT_I64;
+    for (int i = 0; i < v.list->len; i++)
+        t = torch_promote_types(t, list_dtype(v.list->at[i], depth + 1));
+    return t == DT_NONE ? DT_F32 : t;
+}
+
+Value torch_from_list(Host *h, Value list, Value dtype, Span at)
+{
+    Recipe r = {0};
+    Tensor out;
+    measure(h, list, &r, 0, at);
+    DType t = torch_asked_dtype(h, dtype, list_dtype(list, 0), at);
+    if (!tensor_new(&h->heap, &out, t, r.rank, r.shape))
+        torch_no_memory(h, at);
+    Value v = tensor_value(h, out);
+    put_items(h, list, out, at);
+    return v;
 }
 
 static Value fn_tensor(Host *h, const Args *args)
 {
-    static const char *const names[] = {"data", "*", "dtype=", "device=",
-                                        "requires_grad=", "pin_memory="};
-    Value v[5];
-    Span at = args->at_span;
-    args_bind(h->lang, "tensor", args, names, countof(names), v);
-    Recipe r = {.dtype = v[1]};
-    Tensor out;
-    int64_t n = 0;
-    measure(h, v[0], &r, 0, at);
-    DType t = recipe_dtype(h, &r, list_dtype(v[0], 0), at);
-    if (!tensor_new(&h->heap, &out, t, r.rank, r.shape))
-        torch_no_memory(h, at);
-    put_items(h, v[0], &r, 0, &out, &n, at);
-    return tensor_value(h, out);
+    TORCH_BIND("tensor", "data", "*", "dtype=", "device=", "requires_grad=",
+               "pin_memory=");
+    return torch_from_list(h, v[0], v[1], at);
 }
 
-#define FUNCTION(name) {#name, fn_##name, false, true}
-#define METHOD(name) {#name, fn_##name, true, false}
+// The tensor itself when it is one of that dtype.
+static Value fn_as_tensor(Host *h, const Args *args)
+{
+    TORCH_BIND("as_tensor", "data", "dtype=", "device=");
+    if (!tensor_of(v[0]))
+        return torch_from_list(h, v[0], v[1], at);
+    return torch_cast(h, v[0], torch_asked_dtype(h, v[1],
+                                                 tensor_of(v[0])->dtype, at),
+                      at);
+}
+
 const TorchRow torch_make_rows[] = {
-    FUNCTION(zeros), FUNCTION(ones), FUNCTION(full),
-    {"empty", fn_zeros, false, true}, FUNCTION(zeros_like),
-    FUNCTION(ones_like), FUNCTION(full_like),
-    {"empty_like", fn_zeros_like, false, true}, FUNCTION(arange),
-    FUNCTION(eye), FUNCTION(randn), FUNCTION(randn_like), FUNCTION(rand),
-    FUNCTION(randint), FUNCTION(tensor), {"as_tensor", fn_tensor, false, true},
-    METHOD(new_zeros), METHOD(new_ones), METHOD(new_full),
-    {"new_empty", fn_new_zeros, true, false}, {NULL, NULL, false, false},
+    TORCH_ROW(zeros, IN_TORCH), TORCH_ROW(ones, IN_TORCH),
+    TORCH_ROW(full, IN_TORCH), TORCH_ROW(empty, IN_TORCH),
+    TORCH_ROW(zeros_like, IN_TORCH), TORCH_ROW(ones_like, IN_TORCH),
+    TORCH_ROW(full_like, IN_TORCH),
+    TORCH_SAME(empty_like, zeros_like, IN_TORCH), TORCH_ROW(arange, IN_TORCH),
+    TORCH_ROW(linspace, IN_TORCH), TORCH_ROW(eye, IN_TORCH),
+    TORCH_ROW(tril_indices, IN_TORCH), TORCH_ROW(triu_indices, IN_TORCH),
+    TORCH_ROW(tensor, IN_TORCH), TORCH_ROW(as_tensor, IN_TORCH),
+    TORCH_ROW(new_zeros, METHOD), TORCH_ROW(new_ones, METHOD),
+    TORCH_ROW(new_full, METHOD), TORCH_SAME(new_empty, new_zeros, METHOD),
+    TORCH_END,
 };

@@ -1,26 +1,15 @@
-// torch_math.c - elementwise functions and products, as torch names them.
+// torch_math.c - elementwise functions, as torch names them.
 #include <math.h>
-#include <string.h>
 
 #include "host/torch_int.h"
-
-#define BIND(h, args, name, ...)                                               \
-    static const char *const names_[] = {__VA_ARGS__};                         \
-    Value v[countof(names_)];                                                  \
-    args_bind((h)->lang, name, args, names_, countof(names_), v)
-
-static bool given(Value v)
-{
-    return v.kind != VAL_UNBOUND && v.kind != VAL_NONE;
-}
 
 // ---- one operand: a row of lanes each --------------------------------------------
 
 #define UNARY(name, op)                                                        \
     static Value fn_##name(Host *h, const Args *args)                          \
     {                                                                          \
-        BIND(h, args, #name, "input");                                         \
-        return torch_unary(h, LANE_OP_##op, v[0], args->at_span);              \
+        TORCH_BIND(#name, "input");                                            \
+        return torch_unary(h, LANE_OP_##op, v[0], at);                         \
     }
 UNARY(exp, EXP)
 UNARY(exp2, EXP2)
@@ -42,38 +31,69 @@ UNARY(cosh, COSH)
 UNARY(tanh, TANH)
 UNARY(sigmoid, SIGMOID)
 UNARY(erf, ERF)
-UNARY(abs, ABS)
-UNARY(sign, SIGN)
-UNARY(neg, NEG)
-UNARY(bitwise_not, BITNOT)
 #undef UNARY
 
-// Rounding leaves integers alone.
-static Value rounding(Host *h, const Args *args, const char *name, LaneOp op)
+static Value operator_1(Host *h, const Args *args, const char *name, AstOp op)
 {
-    BIND(h, args, name, "input");
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
-    return dtype_is_float(t->dtype) ? torch_unary(h, op, v[0], args->at_span)
-                                    : v[0];
+    TORCH_BIND(name, "input");
+    torch_tensor(h, v[0], "the argument", at);
+    return tensor_type.unary(h->lang, op, v[0].foreign, at);
 }
 
-#define ROUNDING(name, op)                                                     \
+static Value fn_neg(Host *h, const Args *args)
+{
+    return operator_1(h, args, "neg", AST_OP_NEG);
+}
+
+static Value fn_bitwise_not(Host *h, const Args *args)
+{
+    return operator_1(h, args, "bitwise_not", AST_OP_INVERT);
+}
+
+// Operations that leave what is unsigned, or no float, alone.
+static Value of_kind(Host *h, const Args *args, const char *name, LaneOp op,
+                     bool floats_only)
+{
+    TORCH_BIND(name, "input");
+    DType t = torch_tensor(h, v[0], "the argument", at)->dtype;
+    bool same = floats_only ? !dtype_is_float(t)
+                            : dtype_info(t)->kind == KIND_UINT;
+    if (t == DT_BOOL && !floats_only && op == LANE_OP_SIGN)
+        same = true;
+    if (same)
+        return torch_elementwise(h, LANE_OP_OR, (Value[]){v[0], v[0]}, 2, t,
+                                 DT_NONE, at);
+    return torch_elementwise(h, op, v, 1, t, DT_NONE, at);
+}
+
+#define OF_KIND(name, op, floats_only)                                         \
     static Value fn_##name(Host *h, const Args *args)                          \
     {                                                                          \
-        return rounding(h, args, #name, LANE_OP_##op);                         \
+        return of_kind(h, args, #name, LANE_OP_##op, floats_only);             \
     }
-ROUNDING(floor, FLOOR)
-ROUNDING(ceil, CEIL)
-ROUNDING(trunc, TRUNC)
-ROUNDING(round, RINT)
-#undef ROUNDING
+OF_KIND(abs, ABS, false)
+OF_KIND(sign, SIGN, false)
+OF_KIND(floor, FLOOR, true)
+OF_KIND(ceil, CEIL, true)
+OF_KIND(trunc, TRUNC, true)
+OF_KIND(rint, RINT, true)
+#undef OF_KIND
+
+static Value fn_round(Host *h, const Args *args)
+{
+    TORCH_BIND("round", "input", "*", "decimals=");
+    Args one = {.at = v, .count = 1, .at_span = at};
+    if (torch_int(h, v[1], "decimals", 0, at) != 0)
+        lang_unsupported(h->lang, at, "round() to decimals");
+    return fn_rint(h, &one);
+}
 
 static Value test(Host *h, const Args *args, const char *name, LaneOp op)
 {
-    BIND(h, args, name, "input");
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
+    TORCH_BIND(name, "input");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
     DType c = dtype_is_float(t->dtype) ? t->dtype : DT_F64;
-    return torch_elementwise(h, op, v, 1, c, DT_BOOL, args->at_span);
+    return torch_elementwise(h, op, v, 1, c, DT_BOOL, at);
 }
 
 static Value fn_isnan(Host *h, const Args *args)
@@ -91,86 +111,56 @@ static Value fn_isfinite(Host *h, const Args *args)
     return test(h, args, "isfinite", LANE_OP_ISFINITE);
 }
 
+static double largest(DType t)
+{
+    return dtype_info(t)->max_finite;
+}
+
+// NaN and infinities become numbers: 0 and the largest, or what is asked.
+static Value fn_nan_to_num(Host *h, const Args *args)
+{
+    TORCH_BIND("nan_to_num", "input", "nan=", "posinf=", "neginf=");
+    DType t = torch_tensor(h, v[0], "the argument", at)->dtype;
+    if (!dtype_is_float(t))
+        return v[0];
+    Value x = torch_keep(v[0]);
+    Value nan = torch_given(v[1]) ? v[1] : v_float(0);
+    Value up = torch_given(v[2]) ? v[2] : v_float(largest(t));
+    Value down = torch_given(v[3]) ? v[3] : v_float(-largest(t));
+    Value is = torch_elementwise(h, LANE_OP_ISNAN, &x, 1, t, DT_BOOL, at);
+    Value y = torch_select(h, is, nan, x, t, at);
+    is = torch_compare(h, AST_OP_EQ, x, v_float(INFINITY), at);
+    y = torch_select(h, is, up, y, t, at);
+    is = torch_compare(h, AST_OP_EQ, x, v_float(-INFINITY), at);
+    return torch_select(h, is, down, y, t, at);
+}
+
 // ---- two operands ----------------------------------------------------------------------
 
-static Value two(Host *h, const Args *args, const char *name, LaneOp op)
+static Value operator_2(Host *h, const Args *args, const char *name, AstOp op)
 {
-    BIND(h, args, name, "input", "other");
-    return torch_binary(h, op, v[0], v[1], DT_NONE, args->at_span);
-}
-
-#define BINARY(name, op)                                                       \
-    static Value fn_##name(Host *h, const Args *args)                          \
-    {                                                                          \
-        return two(h, args, #name, LANE_OP_##op);                              \
-    }
-BINARY(mul, MUL)
-BINARY(floor_divide, FLOORDIV)
-BINARY(remainder, FLOORMOD)
-BINARY(fmod, TRUNCMOD)
-BINARY(bitwise_and, AND)
-BINARY(bitwise_or, OR)
-BINARY(bitwise_xor, XOR)
-BINARY(atan2, ATAN2)
-#undef BINARY
-
-// The larger or smaller; a NaN wins.
-static Value extreme(Host *h, const Args *args, const char *name, bool max)
-{
-    BIND(h, args, name, "input", "other");
-    bool f = dtype_is_float(torch_promote(h, v[0], v[1]));
-    LaneOp op = max ? (f ? LANE_OP_MAXNAN : LANE_OP_MAX)
-                    : (f ? LANE_OP_MINNAN : LANE_OP_MIN);
-    return torch_binary(h, op, v[0], v[1], DT_NONE, args->at_span);
-}
-
-static Value fn_maximum(Host *h, const Args *args)
-{
-    return extreme(h, args, "maximum", true);
-}
-
-static Value fn_minimum(Host *h, const Args *args)
-{
-    return extreme(h, args, "minimum", false);
-}
-
-// a + alpha * b
-static Value scaled(Host *h, const Args *args, const char *name, LaneOp op)
-{
-    BIND(h, args, name, "input", "other", "*", "alpha=");
-    Value other = v[1];
-    if (given(v[2]))
-        other = torch_binary(h, LANE_OP_MUL, v[1], v[2], DT_NONE,
-                             args->at_span);
-    return torch_binary(h, op, v[0], other, DT_NONE, args->at_span);
-}
-
-static Value fn_add(Host *h, const Args *args)
-{
-    return scaled(h, args, "add", LANE_OP_ADD);
-}
-
-static Value fn_sub(Host *h, const Args *args)
-{
-    return scaled(h, args, "sub", LANE_OP_SUB);
-}
-
-static Value operator_of(Host *h, const Args *args, const char *name, AstOp op)
-{
-    BIND(h, args, name, "input", "other");
+    TORCH_BIND(name, "input", "other");
     Value out = V_NONE;
-    if (!tensor_type.binary(h->lang, op, v[0], v[1], &out, args->at_span))
-        lang_raise(h->lang, "TypeError", args->at_span,
-                   "%s takes tensors and numbers", name);
+    if (!torch_operator(h, op, v[0], v[1], &out, at))
+        lang_raise(h->lang, "TypeError", at,
+                   "%s() takes tensors and numbers, not %s and %s", name,
+                   value_type_name(v[0]), value_type_name(v[1]));
     return out;
 }
 
 #define OPERATOR(name, op)                                                     \
     static Value fn_##name(Host *h, const Args *args)                          \
     {                                                                          \
-        return operator_of(h, args, #name, AST_OP_##op);                       \
+        return operator_2(h, args, #name, AST_OP_##op);                        \
     }
-OPERATOR(pow, POW)
+OPERATOR(mul, MUL)
+OPERATOR(floor_divide, FLOORDIV)
+OPERATOR(remainder, MOD)
+OPERATOR(bitwise_and, AND)
+OPERATOR(bitwise_or, OR)
+OPERATOR(bitwise_xor, XOR)
+OPERATOR(bitwise_left_shift, SHL)
+OPERATOR(bitwise_right_shift, SHR)
 OPERATOR(eq, EQ)
 OPERATOR(ne, NE)
 OPERATOR(lt, LT)
@@ -179,31 +169,146 @@ OPERATOR(gt, GT)
 OPERATOR(ge, GE)
 #undef OPERATOR
 
-static Value fn_div(Host *h, const Args *args)
+static Value fn_pow(Host *h, const Args *args)
 {
-    BIND(h, args, "div", "input", "other", "*", "rounding_mode=");
-    Value out;
-    if (given(v[2])) {
-        bool down = v[2].kind == VAL_STR && text_is(v[2].s, "floor");
-        return torch_binary(h, down ? LANE_OP_FLOORDIV : LANE_OP_TRUNCDIV, v[0],
-                            v[1], DT_NONE, args->at_span);
-    }
-    tensor_type.binary(h->lang, AST_OP_DIV, v[0], v[1], &out, args->at_span);
+    TORCH_BIND("pow", "input", "exponent");
+    Value out = V_NONE;
+    if (!torch_operator(h, AST_OP_POW, v[0], v[1], &out, at))
+        lang_raise(h->lang, "TypeError", at, "pow() takes tensors and numbers");
     return out;
 }
 
-static Value to_bool(Host *h, Value v, Span at)
+static Value fn_fmod(Host *h, const Args *args)
 {
-    Tensor *t = torch_tensor(h, v, "the argument", at);
-    return t->dtype == DT_BOOL ? v : torch_compare(h, AST_OP_NE, v, v_int(0), at);
+    TORCH_BIND("fmod", "input", "other");
+    return torch_binary(h, LANE_OP_TRUNCMOD, v[0], v[1], DT_NONE, at);
 }
+
+static Value fn_atan2(Host *h, const Args *args)
+{
+    TORCH_BIND("atan2", "input", "other");
+    DType t = torch_promote(h, v[0], v[1]);
+    return torch_elementwise(h, LANE_OP_ATAN2, v, 2,
+                             dtype_is_float(t) ? t : torch_dtype(h, DT_F32),
+                             DT_NONE, at);
+}
+
+static Value fn_maximum(Host *h, const Args *args)
+{
+    TORCH_BIND("maximum", "input", "other");
+    return torch_extreme(h, v[0], v[1], true, at);
+}
+
+static Value fn_minimum(Host *h, const Args *args)
+{
+    TORCH_BIND("minimum", "input", "other");
+    return torch_extreme(h, v[0], v[1], false, at);
+}
+
+// A NaN operand is dropped.
+static Value fn_fmax(Host *h, const Args *args)
+{
+    TORCH_BIND("fmax", "input", "other");
+    return torch_binary(h, LANE_OP_MAX, v[0], v[1], DT_NONE, at);
+}
+
+static Value fn_fmin(Host *h, const Args *args)
+{
+    TORCH_BIND("fmin", "input", "other");
+    return torch_binary(h, LANE_OP_MIN, v[0], v[1], DT_NONE, at);
+}
+
+// a + alpha b, rounded once.
+static Value scaled(Host *h, const Args *args, const char *name, AstOp op)
+{
+    TORCH_BIND(name, "input", "other", "*", "alpha=");
+    Value out = V_NONE;
+    bool plain = !torch_given(v[2]) || (v[2].kind == VAL_INT && v[2].i == 1);
+    if (plain) {
+        if (!torch_operator(h, op, v[0], v[1], &out, at))
+            lang_raise(h->lang, "TypeError", at,
+                       "%s() takes tensors and numbers", name);
+        return out;
+    }
+    DType t = torch_promote(h, v[0], v[1]), w = t;
+    if (dtype_is_float(t))
+        w = torch_wide(h, t);
+    Value in[2] = {v[1], v[2]};
+    in[1] = torch_elementwise(h, LANE_OP_MUL, in, 2, w, DT_NONE, at);
+    in[0] = v[0];
+    return torch_elementwise(h, op == AST_OP_ADD ? LANE_OP_ADD : LANE_OP_SUB,
+                             in, 2, w, t, at);
+}
+
+static Value fn_add(Host *h, const Args *args)
+{
+    return scaled(h, args, "add", AST_OP_ADD);
+}
+
+static Value fn_sub(Host *h, const Args *args)
+{
+    return scaled(h, args, "sub", AST_OP_SUB);
+}
+
+static Value fn_div(Host *h, const Args *args)
+{
+    TORCH_BIND("div", "input", "other", "*", "rounding_mode=");
+    Value out = V_NONE;
+    AstOp op = AST_OP_DIV;
+    if (torch_given(v[2])) {
+        bool text = v[2].kind == VAL_STR;
+        if (text && text_is(v[2].s, "trunc"))
+            return torch_binary(h, LANE_OP_TRUNCDIV, v[0], v[1], DT_NONE, at);
+        if (!text || !text_is(v[2].s, "floor"))
+            lang_raise(h->lang, "RuntimeError", at,
+                       "div(): rounding_mode is 'trunc' or 'floor'");
+        op = AST_OP_FLOORDIV;
+    }
+    if (!torch_operator(h, op, v[0], v[1], &out, at))
+        lang_raise(h->lang, "TypeError", at, "div() takes tensors and numbers");
+    return out;
+}
+
+static Value fn_reciprocal(Host *h, const Args *args)
+{
+    TORCH_BIND("reciprocal", "input");
+    Value out = V_NONE;
+    torch_tensor(h, v[0], "the argument", at);
+    torch_operator(h, AST_OP_DIV, v_int(1), v[0], &out, at);
+    return out;
+}
+
+static Value fn_square(Host *h, const Args *args)
+{
+    TORCH_BIND("square", "input");
+    torch_tensor(h, v[0], "the argument", at);
+    return torch_binary(h, LANE_OP_MUL, v[0], v[0], DT_NONE, at);
+}
+
+// log(e^a + e^b) = max + log1p(e^-|a - b|), rounded once.
+static Value fn_logaddexp(Host *h, const Args *args)
+{
+    TORCH_BIND("logaddexp", "input", "other");
+    DType t = torch_promote(h, v[0], v[1]), w = torch_wide(h, t);
+    Value max = torch_extreme(h, torch_keep(v[0]), torch_keep(v[1]), true, at);
+    Value d = torch_elementwise(h, LANE_OP_SUB, v, 2, w, DT_NONE, at);
+    Value same = torch_compare(h, AST_OP_EQ, v[0], v[1], at);   // of infinities
+    d = torch_select(h, same, v_int(0), d, w, at);
+    d = torch_unary(h, LANE_OP_ABS, d, at);
+    d = torch_unary(h, LANE_OP_NEG, d, at);
+    d = torch_unary(h, LANE_OP_EXP, d, at);
+    Value in[2] = {max, torch_unary(h, LANE_OP_LOG1P, d, at)};
+    return torch_elementwise(h, LANE_OP_ADD, in, 2, w,
+                             dtype_is_float(t) ? t : w, at);
+}
+
+// ---- logic --------------------------------------------------------------------------
 
 static Value logical(Host *h, const Args *args, const char *name, LaneOp op)
 {
-    BIND(h, args, name, "input", "other");
-    Value in[2] = {to_bool(h, v[0], args->at_span),
-                   to_bool(h, v[1], args->at_span)};
-    return torch_elementwise(h, op, in, 2, DT_BOOL, DT_BOOL, args->at_span);
+    TORCH_BIND(name, "input", "other");
+    Value in[2] = {torch_to_bool(h, v[0], at), torch_to_bool(h, v[1], at)};
+    return torch_elementwise(h, op, in, 2, DT_BOOL, DT_BOOL, at);
 }
 
 static Value fn_logical_and(Host *h, const Args *args)
@@ -223,232 +328,152 @@ static Value fn_logical_xor(Host *h, const Args *args)
 
 static Value fn_logical_not(Host *h, const Args *args)
 {
-    BIND(h, args, "logical_not", "input");
-    Value in = to_bool(h, v[0], args->at_span);
-    return torch_elementwise(h, LANE_OP_NOT, &in, 1, DT_BOOL, DT_BOOL,
-                             args->at_span);
+    TORCH_BIND("logical_not", "input");
+    Value in = torch_to_bool(h, v[0], at);
+    return torch_elementwise(h, LANE_OP_NOT, &in, 1, DT_BOOL, DT_BOOL, at);
 }
 
 // ---- selections -----------------------------------------------------------------------------
 
-static Value select_values(Host *h, Value c, Value a, Value b, DType t, Span at)
+static Value places(Host *h, const Tensor *t, Span at)
 {
-    Value in[3] = {c, a, b};
-    return torch_elementwise(h, LANE_OP_SELECT, in, 3, t, DT_NONE, at);
+    Tensor found, cols[TENSOR_MAX_RANK];
+    Value out[TENSOR_MAX_RANK];
+    if (!tensor_nonzero(&h->heap, &found, t))
+        torch_no_memory(h, at);
+    for (int d = 0; d < t->rank; d++) {
+        cols[d] = tensor_select(&found, 1, d);
+        out[d] = torch_view(h, &found, cols[d]);
+    }
+    tensor_release(&found);
+    return v_tuple(h->lang, out, t->rank);
 }
 
+static Value choose(Host *h, Value c, Value a, Value b, Span at)
+{
+    DType t = torch_tensor(h, c, "the condition", at)->dtype;
+    if (t != DT_BOOL && t != DT_U8)
+        lang_raise(h->lang, "RuntimeError", at,
+                   "where() expects a bool condition, not %s",
+                   dtype_info(t)->name);
+    return torch_select(h, torch_to_bool(h, c, at), a, b,
+                        torch_promote(h, a, b), at);
+}
+
+// where(c): the places; where(c, a, b): a choice.
 static Value fn_where(Host *h, const Args *args)
 {
-    BIND(h, args, "where", "condition", "input", "other");
-    Value c = to_bool(h, v[0], args->at_span);
-    return select_values(h, c, v[1], v[2], torch_promote(h, v[1], v[2]),
-                         args->at_span);
+    TORCH_BIND("where", "condition", "input=", "other=");
+    if (!torch_given(v[1]))
+        return places(h, torch_tensor(h, v[0], "the condition", at), at);
+    return choose(h, v[0], v[1], v[2], at);
+}
+
+// a.where(c, b)
+static Value fn_where_of(Host *h, const Args *args)
+{
+    TORCH_BIND("where", "input", "condition", "other");
+    return choose(h, v[1], v[0], v[2], at);
 }
 
 static Value fn_masked_fill(Host *h, const Args *args)
 {
-    BIND(h, args, "masked_fill", "input", "mask", "value");
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
-    Value c = to_bool(h, v[1], args->at_span);
-    return select_values(h, c, v[2], v[0], t->dtype, args->at_span);
+    TORCH_BIND("masked_fill", "input", "mask", "value");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    Tensor *m = torch_tensor(h, v[1], "mask", at);
+    if (m->dtype != DT_BOOL)
+        lang_raise(h->lang, "RuntimeError", at,
+                   "masked_fill() expects a bool mask, not %s",
+                   dtype_info(m->dtype)->name);
+    if (tensor_of(v[2])) {
+        if (tensor_of(v[2])->rank)
+            lang_raise(h->lang, "RuntimeError", at,
+                       "masked_fill() takes a number or a tensor without "
+                       "dimensions");
+        v[2] = torch_item(h, tensor_of(v[2]), at);
+    }
+    return torch_select(h, v[1], v[2], v[0], t->dtype, at);
+}
+
+static Value clamped(Host *h, Value x, Value low, Value high, Span at)
+{
+    torch_tensor(h, x, "the argument", at);
+    if (!torch_given(low) && !torch_given(high))
+        lang_raise(h->lang, "RuntimeError", at,
+                   "clamp() needs at least one of min and max");
+    if (torch_given(low))
+        x = torch_extreme(h, x, low, true, at);
+    if (torch_given(high))
+        x = torch_extreme(h, x, high, false, at);
+    return x;
 }
 
 static Value fn_clamp(Host *h, const Args *args)
 {
-    BIND(h, args, "clamp", "input", "min=", "max=");
-    Value x = v[0];
-    bool f = dtype_is_float(torch_tensor(h, x, "the argument", args->at_span)
-                                ->dtype);
-    if (given(v[1]))
-        x = torch_binary(h, f ? LANE_OP_MAXNAN : LANE_OP_MAX, x, v[1], DT_NONE,
-                         args->at_span);
-    if (given(v[2]))
-        x = torch_binary(h, f ? LANE_OP_MINNAN : LANE_OP_MIN, x, v[2], DT_NONE,
-                         args->at_span);
-    return x;
+    TORCH_BIND("clamp", "input", "min=", "max=");
+    return clamped(h, v[0], v[1], v[2], at);
 }
 
-static Value fn_relu(Host *h, const Args *args)
+static Value fn_clamp_min(Host *h, const Args *args)
 {
-    BIND(h, args, "relu", "input", "inplace=");
-    bool f = dtype_is_float(torch_tensor(h, v[0], "the argument", args->at_span)
-                                ->dtype);
-    return torch_binary(h, f ? LANE_OP_MAXNAN : LANE_OP_MAX, v[0], v_int(0),
-                        DT_NONE, args->at_span);
+    TORCH_BIND("clamp_min", "input", "min");
+    return clamped(h, v[0], v[1], V_NONE, at);
 }
 
-// Computed in the wide type and rounded once, as torch's kernels do.
-static DType wide(const Host *h, DType t)
+static Value fn_clamp_max(Host *h, const Args *args)
 {
-    return torch_dtype(h, t == DT_F64 ? DT_F64 : DT_F32);
+    TORCH_BIND("clamp_max", "input", "max");
+    return clamped(h, v[0], V_NONE, v[1], at);
 }
 
-static Value narrow(Host *h, Value v, DType t, Span at)
+// a + w (b - a), in the wide type.
+static Value fn_lerp(Host *h, const Args *args)
 {
-    Tensor out;
-    if (tensor_of(v)->dtype == t)
-        return v;
-    return torch_result(h, tensor_cast(&out, tensor_of(v), t, false), out, at);
+    TORCH_BIND("lerp", "input", "end", "weight");
+    DType t = torch_promote(h, v[0], v[1]), w = torch_wide(h, t);
+    Value in[2] = {v[1], torch_keep(v[0])};
+    in[0] = torch_elementwise(h, LANE_OP_SUB, in, 2, w, DT_NONE, at);
+    in[1] = v[2];
+    in[0] = torch_elementwise(h, LANE_OP_MUL, in, 2, w, DT_NONE, at);
+    in[1] = v[0];
+    return torch_elementwise(h, LANE_OP_ADD, in, 2, w, t, at);
 }
 
-static Value widen(Host *h, Value v, Span at)
-{
-    Tensor *t = torch_tensor(h, v, "the argument", at), out;
-    DType w = wide(h, t->dtype);
-    if (t->dtype == w)
-        return v;
-    return torch_result(h, tensor_cast(&out, t, w, false), out, at);
-}
-
-static Value fn_silu(Host *h, const Args *args)
-{
-    BIND(h, args, "silu", "input", "inplace=");
-    DType t = torch_tensor(h, v[0], "the argument", args->at_span)->dtype;
-    Value x = widen(h, v[0], args->at_span);
-    Value keep = x;
-    ((TensorObject *)keep.foreign)->foreign.bound = true;   // used twice
-    Value s = torch_unary(h, LANE_OP_SIGMOID, x, args->at_span);
-    s = torch_binary(h, LANE_OP_MUL, keep, s, DT_NONE, args->at_span);
-    return narrow(h, s, t, args->at_span);
-}
-
-// x/2 (1 + erf(x / sqrt 2)), or the tanh form.
-static Value fn_gelu(Host *h, const Args *args)
-{
-    BIND(h, args, "gelu", "input", "approximate=");
-    Span at = args->at_span;
-    DType t = torch_tensor(h, v[0], "the argument", at)->dtype;
-    bool tanh_form = v[1].kind == VAL_STR && text_is(v[1].s, "tanh");
-    Value x = widen(h, v[0], at), y;
-    x.foreign->bound = true;                                // used several times
-    if (tanh_form) {
-        y = torch_binary(h, LANE_OP_MUL, x, x, DT_NONE, at);
-        y = torch_binary(h, LANE_OP_MUL, y, x, DT_NONE, at);
-        y = torch_binary(h, LANE_OP_MUL, y, v_float(0.044715), DT_NONE, at);
-        y = torch_binary(h, LANE_OP_ADD, y, x, DT_NONE, at);
-        y = torch_binary(h, LANE_OP_MUL, y, v_float(sqrt(2 / M_PI)), DT_NONE, at);
-        y = torch_unary(h, LANE_OP_TANH, y, at);
-    } else {
-        y = torch_binary(h, LANE_OP_MUL, x, v_float(M_SQRT1_2), DT_NONE, at);
-        y = torch_unary(h, LANE_OP_ERF, y, at);
-    }
-    y = torch_binary(h, LANE_OP_ADD, y, v_float(1), DT_NONE, at);
-    y = torch_binary(h, LANE_OP_MUL, y, x, DT_NONE, at);
-    y = torch_binary(h, LANE_OP_MUL, y, v_float(0.5), DT_NONE, at);
-    return narrow(h, y, t, at);
-}
-
-static Value fn_reciprocal(Host *h, const Args *args)
-{
-    BIND(h, args, "reciprocal", "input");
-    Value out;
-    tensor_type.binary(h->lang, AST_OP_DIV, v_int(1), v[0], &out, args->at_span);
-    return out;
-}
-
-static Value fn_square(Host *h, const Args *args)
-{
-    BIND(h, args, "square", "input");
-    return torch_binary(h, LANE_OP_MUL, v[0], v[0], DT_NONE, args->at_span);
-}
-
-// ---- products ---------------------------------------------------------------------------------
-
-static void check_product(Host *h, const Tensor *a, const Tensor *b, Span at)
-{
-    if (a->dtype != b->dtype)
-        lang_raise(h->lang, "RuntimeError", at,
-                   "expected one dtype, found %s and %s",
-                   dtype_info(a->dtype)->name, dtype_info(b->dtype)->name);
-    if (a->shape[a->rank - 1] != b->shape[b->rank - 2])
-        lang_raise(h->lang, "RuntimeError", at,
-                   "the inner sizes %lld and %lld of a matrix product differ",
-                   (long long)a->shape[a->rank - 1],
-                   (long long)b->shape[b->rank - 2]);
-    for (int i = 3; i <= a->rank && i <= b->rank; i++) {
-        int64_t x = a->shape[a->rank - i], y = b->shape[b->rank - i];
-        if (x != y && x != 1 && y != 1)
-            lang_raise(h->lang, "RuntimeError", at,
-                       "batch sizes %lld and %lld do not fit together",
-                       (long long)x, (long long)y);
-    }
-}
-
-Value torch_matmul(Host *h, Value x, Value y, Span at)
-{
-    Tensor a = *torch_tensor(h, x, "the left operand", at), out;
-    Tensor b = *torch_tensor(h, y, "the right operand", at);
-    bool row = a.rank == 1, col = b.rank == 1;
-    if (a.rank == 0 || b.rank == 0)
-        lang_raise(h->lang, "RuntimeError", at,
-                   "a matrix product needs at least one dimension");
-    if (row)
-        a = tensor_unsqueeze(&a, 0);
-    if (col)
-        b = tensor_unsqueeze(&b, 1);
-    check_product(h, &a, &b, at);
-    if (!tensor_matmul(&h->heap, &out, &a, &b, a.dtype))
-        torch_no_memory(h, at);
-    uint32_t drop = (col ? 1u << (out.rank - 1) : 0)
-                    | (row ? 1u << (out.rank - 2) : 0);
-    return tensor_value(h, tensor_squeeze(&out, drop));
-}
-
-static Value fn_matmul(Host *h, const Args *args)
-{
-    BIND(h, args, "matmul", "input", "other");
-    return torch_matmul(h, v[0], v[1], args->at_span);
-}
-
-static Value fn_einsum(Host *h, const Args *args)
-{
-    const Tensor *in[8];
-    Tensor out;
-    const char *why;
-    Lang *l = h->lang;
-    if (args->count < 2 || args->at[0].kind != VAL_STR)
-        lang_raise(l, "TypeError", args->at_span,
-                   "einsum takes an equation and tensors");
-    List rest = {.at = args->at + 1, .len = args->count - 1};
-    if (rest.len == 1 && (rest.at[0].kind == VAL_LIST
-                          || rest.at[0].kind == VAL_TUPLE))
-        rest = *rest.at[0].list;
-    if (rest.len > 8)
-        lang_unsupported(l, args->at_span, "einsum of more than 8 tensors");
-    for (int i = 0; i < rest.len; i++) {
-        in[i] = torch_tensor(h, rest.at[i], "an operand", args->at_span);
-        if (in[i]->dtype != in[0]->dtype)
-            lang_raise(l, "RuntimeError", args->at_span,
-                       "expected one dtype, found %s and %s",
-                       dtype_info(in[0]->dtype)->name,
-                       dtype_info(in[i]->dtype)->name);
-    }
-    if (!tensor_einsum(&h->heap, &out, args->at[0].s, in, rest.len,
-                       in[0]->dtype, &why)) {
-        if (why)
-            lang_raise(l, "ValueError", args->at_span, "einsum '%.*s': %s",
-                       TEXT_ARG(args->at[0].s), why);
-        torch_no_memory(h, args->at_span);
-    }
-    return tensor_value(h, out);
-}
-
-#define ROW(name) {#name, fn_##name, true, true}
-#define SAME(name, fn) {#name, fn_##fn, true, true}
 const TorchRow torch_math_rows[] = {
-    ROW(exp), ROW(exp2), ROW(expm1), ROW(log), ROW(log2), ROW(log10),
-    ROW(log1p), ROW(sqrt), ROW(rsqrt), ROW(sin), ROW(cos), ROW(tan), ROW(asin),
-    ROW(acos), ROW(atan), ROW(sinh), ROW(cosh), ROW(tanh), ROW(sigmoid),
-    ROW(erf), ROW(abs), ROW(sign), ROW(neg), ROW(bitwise_not), ROW(floor),
-    ROW(ceil), ROW(trunc), ROW(round), ROW(isnan), ROW(isinf), ROW(isfinite),
-    ROW(mul), SAME(multiply, mul), ROW(floor_divide), ROW(remainder),
-    ROW(fmod), ROW(bitwise_and), ROW(bitwise_or), ROW(bitwise_xor),
-    ROW(atan2), ROW(maximum), ROW(minimum), ROW(add), ROW(sub),
-    SAME(subtract, sub), ROW(pow), ROW(eq), ROW(ne), ROW(lt), ROW(le), ROW(gt),
-    ROW(ge), ROW(div), SAME(divide, div), SAME(true_divide, div),
-    ROW(logical_and), ROW(logical_or), ROW(logical_xor), ROW(logical_not),
-    {"where", fn_where, false, true}, ROW(masked_fill), ROW(clamp),
-    SAME(clip, clamp), ROW(relu), ROW(silu), ROW(gelu), ROW(reciprocal),
-    ROW(square), ROW(matmul), SAME(mm, matmul), SAME(bmm, matmul),
-    {"einsum", fn_einsum, false, true}, {NULL, NULL, false, false},
+    TORCH_ROW(exp, BOTH), TORCH_ROW(exp2, BOTH), TORCH_ROW(expm1, BOTH),
+    TORCH_ROW(log, BOTH), TORCH_ROW(log2, BOTH), TORCH_ROW(log10, BOTH),
+    TORCH_ROW(log1p, BOTH), TORCH_ROW(sqrt, BOTH), TORCH_ROW(rsqrt, BOTH),
+    TORCH_ROW(sin, BOTH), TORCH_ROW(cos, BOTH), TORCH_ROW(tan, BOTH),
+    TORCH_ROW(asin, BOTH), TORCH_ROW(acos, BOTH), TORCH_ROW(atan, BOTH),
+    TORCH_ROW(sinh, BOTH), TORCH_ROW(cosh, BOTH), TORCH_ROW(tanh, ALL),
+    TORCH_ROW(sigmoid, ALL), TORCH_ROW(erf, BOTH), TORCH_ROW(abs, BOTH),
+    TORCH_SAME(absolute, abs, BOTH), TORCH_ROW(sign, BOTH),
+    TORCH_ROW(neg, BOTH), TORCH_SAME(negative, neg, BOTH),
+    TORCH_ROW(bitwise_not, BOTH), TORCH_ROW(floor, BOTH),
+    TORCH_ROW(ceil, BOTH), TORCH_ROW(trunc, BOTH), TORCH_SAME(fix, trunc, BOTH),
+    TORCH_ROW(round, BOTH), TORCH_ROW(isnan, BOTH), TORCH_ROW(isinf, BOTH),
+    TORCH_ROW(isfinite, BOTH), TORCH_ROW(nan_to_num, BOTH),
+    TORCH_ROW(mul, BOTH), TORCH_SAME(multiply, mul, BOTH),
+    TORCH_ROW(floor_divide, BOTH), TORCH_ROW(remainder, BOTH),
+    TORCH_ROW(fmod, BOTH), TORCH_ROW(bitwise_and, BOTH),
+    TORCH_ROW(bitwise_or, BOTH), TORCH_ROW(bitwise_xor, BOTH),
+    TORCH_ROW(bitwise_left_shift, BOTH), TORCH_ROW(bitwise_right_shift, BOTH),
+    TORCH_ROW(atan2, BOTH), TORCH_SAME(arctan2, atan2, BOTH),
+    TORCH_ROW(maximum, BOTH), TORCH_ROW(minimum, BOTH), TORCH_ROW(fmax, BOTH),
+    TORCH_ROW(fmin, BOTH), TORCH_ROW(add, BOTH), TORCH_ROW(sub, BOTH),
+    TORCH_SAME(subtract, sub, BOTH), TORCH_ROW(pow, BOTH),
+    TORCH_ROW(eq, BOTH), TORCH_ROW(ne, BOTH), TORCH_ROW(lt, BOTH),
+    TORCH_ROW(le, BOTH), TORCH_ROW(gt, BOTH), TORCH_ROW(ge, BOTH),
+    TORCH_SAME(less, lt, BOTH), TORCH_SAME(less_equal, le, BOTH),
+    TORCH_SAME(greater, gt, BOTH), TORCH_SAME(greater_equal, ge, BOTH),
+    TORCH_SAME(not_equal, ne, BOTH), TORCH_ROW(div, BOTH),
+    TORCH_SAME(divide, div, BOTH), TORCH_SAME(true_divide, div, BOTH),
+    TORCH_ROW(logical_and, BOTH), TORCH_ROW(logical_or, BOTH),
+    TORCH_ROW(logical_xor, BOTH), TORCH_ROW(logical_not, BOTH),
+    TORCH_ROW(where, IN_TORCH), TORCH_SAME(where, where_of, METHOD),
+    TORCH_ROW(masked_fill, BOTH),
+    TORCH_ROW(clamp, BOTH), TORCH_SAME(clip, clamp, BOTH),
+    TORCH_ROW(clamp_min, BOTH), TORCH_ROW(clamp_max, BOTH),
+    TORCH_ROW(reciprocal, BOTH), TORCH_ROW(square, BOTH),
+    TORCH_ROW(logaddexp, BOTH), TORCH_ROW(lerp, BOTH), TORCH_END,
 };

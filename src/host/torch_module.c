@@ -1,25 +1,57 @@
 // torch_module.c - torch and its submodules as scripts import them.
+#include <float.h>
 #include <math.h>
 
 #include "host/torch_int.h"
 
 static const TorchRow *const tables[] = {
-    torch_math_rows, torch_reduce_rows, torch_shape_rows, torch_make_rows,
-    torch_cast_rows,
+    torch_math_rows, torch_linalg_rows, torch_nn_rows, torch_loss_rows,
+    torch_reduce_rows, torch_rows_rows, torch_shape_rows, torch_join_rows,
+    torch_scatter_rows, torch_make_rows, torch_random_rows, torch_cast_rows,
+    torch_test_rows,
 };
 
-TorchFn *torch_find(Text name, bool method)
+TorchFn *torch_find(Text name, int where)
 {
     for (size_t i = 0; i < countof(tables); i++)
         for (const TorchRow *r = tables[i]; r->name; r++)
-            if (text_is(name, r->name) && (method ? r->method : r->function))
+            if ((r->where & where) && text_is(name, r->name))
                 return r->call;
+    return NULL;
+}
+
+const TorchRow *torch_row(size_t i)
+{
+    for (size_t t = 0; t < countof(tables); t++)
+        for (const TorchRow *r = tables[t]; r->name; r++)
+            if (i-- == 0)
+                return r;
     return NULL;
 }
 
 static Value module_value(Module *m)
 {
     return (Value){.kind = VAL_MODULE, .module = m};
+}
+
+// What torch has and this one has not: using it is the error.
+static bool lookup_missing(Lang *l, Module *m, Text name, Value *out)
+{
+    Module *part = lang_module(l, text_cstr(lang_arena(l),
+                                            text_format(lang_arena(l),
+                                                        "%.*s.%.*s",
+                                                        TEXT_ARG(m->name),
+                                                        TEXT_ARG(name))));
+    part->opaque = true;
+    *out = module_value(part);
+    return !text_starts(name, "__");
+}
+
+static Module *new_module(Host *h, const char *name)
+{
+    Module *m = lang_module(h->lang, name);
+    m->lookup = lookup_missing;
+    return m;
 }
 
 // ---- functions ------------------------------------------------------------------
@@ -36,147 +68,30 @@ static Value call_bridge(Lang *l, void *ctx, const Args *args)
     return b->call(b->h, args);
 }
 
-static void add_functions(Host *h, Module *m)
+static void add_functions(Host *h, Module *m, int where)
 {
-    for (size_t i = 0; i < countof(tables); i++)
-        for (const TorchRow *r = tables[i]; r->name; r++) {
-            if (!r->function)
-                continue;
-            Bridge *b = new (h->options.arena, Bridge);
-            *b = (Bridge){h, r->call};
-            module_set(h->lang, m, r->name,
-                       v_builtin(h->lang, r->name, call_bridge, b));
-        }
-}
-
-static void add_dtypes(Host *h, Module *m)
-{
-    static const struct {
-        const char *name;
-        DType t;
-    } aliases[] = {
-        {"half", DT_F16}, {"float", DT_F32}, {"double", DT_F64},
-        {"short", DT_I16}, {"int", DT_I32}, {"long", DT_I64},
-    };
-    for (DType t = 0; t < DT_COUNT; t++)
-        module_set(h->lang, m, dtype_info(t)->name, v_dtype(t));
-    for (size_t i = 0; i < countof(aliases); i++)
-        module_set(h->lang, m, aliases[i].name, v_dtype(aliases[i].t));
-}
-
-// ---- torch.testing ------------------------------------------------------------------
-
-static double number(Lang *l, Value v, double fallback, Span at)
-{
-    return v.kind == VAL_UNBOUND || v.kind == VAL_NONE
-               ? fallback : value_to_float(l, v, "a tolerance", at);
-}
-
-// torch's own defaults, by dtype.
-static void default_tolerance(DType t, double *rtol, double *atol)
-{
-    *atol = t == DT_F64 ? 1e-7 : 1e-5;
-    *rtol = t == DT_F64 ? 1e-7 : t == DT_F32 ? 1.3e-6
-            : t == DT_F16 ? 1e-3 : t == DT_BF16 ? 1.6e-2 : 0;
-    if (!dtype_is_float(t))
-        *atol = *rtol = 0;
+    const TorchRow *r;
+    for (size_t i = 0; (r = torch_row(i)); i++) {
+        if (!(r->where & where))
+            continue;
+        Bridge *b = new (h->options.arena, Bridge);
+        *b = (Bridge){h, r->call};
+        module_set(h->lang, m, r->name,
+                   v_builtin(h->lang, r->name, call_bridge, b));
+    }
 }
 
 typedef struct {
-    int64_t bad, total;
-    double worst;
-} Closeness;
+    const char *name;
+    Value (*call)(Lang *, void *, const Args *);
+} Plain;
 
-static bool close_enough(double a, double b, double rtol, double atol,
-                         bool equal_nan)
+static void add_plain(Host *h, Module *m, const Plain *rows, size_t n)
 {
-    if (isnan(a) || isnan(b))
-        return equal_nan && isnan(a) && isnan(b);
-    if (isinf(a) || isinf(b))
-        return a == b;
-    return fabs(a - b) <= atol + rtol * fabs(b);
+    for (size_t i = 0; i < n; i++)
+        module_set(h->lang, m, rows[i].name,
+                   v_builtin(h->lang, rows[i].name, rows[i].call, h));
 }
-
-static Closeness compare(Host *h, const Tensor *a, const Tensor *b, double rtol,
-                         double atol, bool equal_nan, Span at)
-{
-    Tensor x, y;
-    Closeness c = {.total = tensor_count(a)};
-    if (!tensor_cast(&x, a, DT_F64, false) || !tensor_cast(&y, b, DT_F64, false))
-        torch_no_memory(h, at);
-    const double *p = tensor_data(&x), *q = tensor_data(&y);
-    for (int64_t i = 0; i < c.total; i++) {
-        if (close_enough(p[i], q[i], rtol, atol, equal_nan))
-            continue;
-        c.bad++;
-        c.worst = fmax(c.worst, fabs(p[i] - q[i]));
-    }
-    tensor_release(&x);
-    tensor_release(&y);
-    return c;
-}
-
-static bool same_shape(const Tensor *a, const Tensor *b)
-{
-    bool same = a->rank == b->rank;
-    for (int d = 0; same && d < a->rank; d++)
-        same = a->shape[d] == b->shape[d];
-    return same;
-}
-
-static Value assert_close(Lang *l, void *ctx, const Args *args)
-{
-    static const char *const names[] = {
-        "actual", "expected", "rtol=", "atol=", "*", "equal_nan=", "msg=",
-        "check_dtype=", "check_device=", "check_stride=", "allow_subclasses=",
-    };
-    Host *h = ctx;
-    Value v[10];
-    Span at = args->at_span;
-    double rtol, atol;
-    args_bind(l, "assert_close", args, names, countof(names), v);
-    Tensor *a = torch_tensor(h, v[0], "actual", at);
-    Tensor *b = torch_tensor(h, v[1], "expected", at);
-    bool check_dtype = v[6].kind == VAL_UNBOUND || value_truth(l, v[6], at);
-    if (!same_shape(a, b))
-        lang_raise_exit(l, EXIT_FINDINGS, "AssertionError", at,
-                        "the tensors have different shapes");
-    if (check_dtype && a->dtype != b->dtype)
-        lang_raise_exit(l, EXIT_FINDINGS, "AssertionError", at,
-                        "the tensors are %s and %s",
-                        dtype_info(a->dtype)->name, dtype_info(b->dtype)->name);
-    default_tolerance(a->dtype, &rtol, &atol);
-    bool equal_nan = v[4].kind != VAL_UNBOUND && value_truth(l, v[4], at);
-    rtol = number(l, v[2], rtol, at);
-    atol = number(l, v[3], atol, at);
-    Closeness c = compare(h, a, b, rtol, atol, equal_nan, at);
-    if (c.bad)
-        lang_raise_exit(l, EXIT_FINDINGS, "AssertionError", at,
-                        "%lld of %lld elements differ by more than rtol %g, "
-                        "atol %g; the largest difference is %g",
-                        (long long)c.bad, (long long)c.total, rtol, atol,
-                        c.worst);
-    return V_NONE;
-}
-
-static Value allclose(Lang *l, void *ctx, const Args *args)
-{
-    static const char *const names[] = {"input", "other", "rtol=", "atol=",
-                                        "equal_nan="};
-    Host *h = ctx;
-    Value v[5];
-    Span at = args->at_span;
-    args_bind(l, "allclose", args, names, countof(names), v);
-    Tensor *a = torch_tensor(h, v[0], "input", at);
-    Tensor *b = torch_tensor(h, v[1], "other", at);
-    bool nan = v[4].kind != VAL_UNBOUND && value_truth(l, v[4], at);
-    if (!same_shape(a, b))
-        lang_raise(l, "RuntimeError", at, "the tensors have different shapes");
-    return v_bool(compare(h, a, b, number(l, v[2], 1e-5, at),
-                          number(l, v[3], 1e-8, at), nan, at).bad == 0);
-}
-
-// ---- the device, as the target has it ----------------------------------------------------
 
 static Value yes(Lang *l, void *ctx, const Args *args)
 {
@@ -195,6 +110,174 @@ static Value first_argument(Lang *l, void *ctx, const Args *args)
     (void)l, (void)ctx;
     return args->count ? args->at[0] : v_str(TEXT("cuda"));
 }
+
+// ---- dtypes -------------------------------------------------------------------------
+
+static void add_dtypes(Host *h, Module *m)
+{
+    static const struct {
+        const char *name;
+        DType t;
+    } aliases[] = {
+        {"half", DT_F16}, {"float", DT_F32}, {"double", DT_F64},
+        {"short", DT_I16}, {"int", DT_I32}, {"long", DT_I64},
+    };
+    for (DType t = 0; t < DT_COUNT; t++)
+        module_set(h->lang, m, dtype_info(t)->name, v_dtype(t));
+    for (size_t i = 0; i < countof(aliases); i++)
+        module_set(h->lang, m, aliases[i].name, v_dtype(aliases[i].t));
+}
+
+// torch.finfo(dtype), torch.iinfo(dtype)
+typedef struct {
+    Foreign foreign;
+    DType t;
+} Limits;
+
+static Value limit(DType t, bool low)
+{
+    const DTypeInfo *info = dtype_info(t);
+    if (info->kind == KIND_FLOAT)
+        return v_float(low ? -info->max_finite : info->max_finite);
+    if (info->kind == KIND_INT)
+        return v_int(low ? -1 - (INT64_MAX >> (64 - info->bits))
+                         : INT64_MAX >> (64 - info->bits));
+    return v_int(low ? 0 : (int64_t)(UINT64_MAX >> (64 - info->bits)));
+}
+
+static bool limits_getattr(Lang *l, Foreign *self, Text name, Value *out,
+                           Span at)
+{
+    const DTypeInfo *info = dtype_info(((Limits *)self)->t);
+    bool f = info->kind == KIND_FLOAT;
+    (void)l, (void)at;
+    if (text_is(name, "max") || text_is(name, "min"))
+        *out = limit(((Limits *)self)->t, text_is(name, "min"));
+    else if (text_is(name, "bits"))
+        *out = v_int(info->bits);
+    else if (f && text_is(name, "eps"))
+        *out = v_float(ldexp(1, -info->mantissa_bits));
+    else if (f && (text_is(name, "tiny") || text_is(name, "smallest_normal")))
+        *out = v_float(info->min_normal);
+    else
+        return false;
+    return true;
+}
+
+static const ForeignType limits_type = {
+    .name = "finfo", .getattr = limits_getattr,
+};
+
+static Value limits(Lang *l, const Args *args, bool floats)
+{
+    const char *name = floats ? "finfo" : "iinfo";
+    DType t = DT_F32;
+    if (args->count > 1 || (!floats && args->count != 1))
+        lang_raise(l, "TypeError", args->at_span, "%s() takes a dtype", name);
+    if (args->count)
+        t = value_to_dtype(l, args->at[0], args->at_span);
+    if (dtype_is_float(t) != floats)
+        lang_raise(l, "TypeError", args->at_span, "%s() of %s", name,
+                   dtype_info(t)->name);
+    Limits *o = xcalloc(1, sizeof *o);
+    o->t = t;
+    return lang_adopt(l, &o->foreign, &limits_type, sizeof *o);
+}
+
+static Value finfo(Lang *l, void *ctx, const Args *args)
+{
+    (void)ctx;
+    return limits(l, args, true);
+}
+
+static Value iinfo(Lang *l, void *ctx, const Args *args)
+{
+    (void)ctx;
+    return limits(l, args, false);
+}
+
+static Value result_type(Lang *l, void *ctx, const Args *args)
+{
+    if (args->count != 2)
+        lang_raise(l, "TypeError", args->at_span,
+                   "result_type() takes two tensors or numbers");
+    return v_dtype(torch_promote(ctx, args->at[0], args->at[1]));
+}
+
+static Value promote_types(Lang *l, void *ctx, const Args *args)
+{
+    (void)ctx;
+    if (args->count != 2)
+        lang_raise(l, "TypeError", args->at_span,
+                   "promote_types() takes two dtypes");
+    return v_dtype(torch_promote_types(
+        value_to_dtype(l, args->at[0], args->at_span),
+        value_to_dtype(l, args->at[1], args->at_span)));
+}
+
+// ---- types, for isinstance and annotations ------------------------------------------
+
+typedef struct {
+    Foreign foreign;
+    Host *host;
+    ValueKind kind;             // FOREIGN: a tensor
+    const char *name;
+} TypeObject;
+
+static bool type_method(Lang *l, Foreign *self, Text name, const Args *args,
+                        Value *out)
+{
+    const TypeObject *o = (TypeObject *)self;
+    (void)l;
+    if (!text_is(name, "__instancecheck__") || args->count != 1)
+        return false;
+    *out = v_bool(o->kind == VAL_FOREIGN ? tensor_of(args->at[0]) != NULL
+                                         : args->at[0].kind == o->kind);
+    return true;
+}
+
+// torch.Tensor([1, 2]): f32.
+static Value type_call(Lang *l, Foreign *self, const Args *args)
+{
+    const TypeObject *o = (TypeObject *)self;
+    if (o->kind != VAL_FOREIGN)
+        return args->count ? args->at[0] : v_tuple(l, NULL, 0);
+    if (args->count != 1 || !torch_is_list(args->at[0]))
+        lang_unsupported(l, args->at_span, "Tensor() but of a list: use "
+                         "torch.tensor() or torch.empty()");
+    return torch_from_list(o->host, args->at[0], v_dtype(DT_F32),
+                           args->at_span);
+}
+
+static void type_repr(Lang *l, Foreign *self, TextBuf *out)
+{
+    (void)l;
+    buf_printf(out, "<class '%s'>", ((TypeObject *)self)->name);
+}
+
+static const ForeignType type_type = {
+    .name = "type", .method = type_method, .call = type_call,
+    .repr = type_repr,
+};
+
+static void add_type(Host *h, Module *m, const char *name, const char *whole,
+                     ValueKind kind)
+{
+    TypeObject *o = xcalloc(1, sizeof *o);
+    *o = (TypeObject){.host = h, .kind = kind, .name = whole};
+    Value v = lang_adopt(h->lang, &o->foreign, &type_type, sizeof *o);
+    module_set(h->lang, m, name, v);
+}
+
+static Value is_tensor(Lang *l, void *ctx, const Args *args)
+{
+    (void)ctx;
+    if (args->count != 1)
+        lang_raise(l, "TypeError", args->at_span, "is_tensor() takes one value");
+    return v_bool(tensor_of(args->at[0]) != NULL);
+}
+
+// ---- the device, as the target has it ----------------------------------------------------
 
 static Value capability(Lang *l, void *ctx, const Args *args)
 {
@@ -240,18 +323,6 @@ static Value seed(Lang *l, void *ctx, const Args *args)
     return V_NONE;
 }
 
-typedef struct {
-    const char *name;
-    Value (*call)(Lang *, void *, const Args *);
-} Plain;
-
-static void add_plain(Host *h, Module *m, const Plain *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        module_set(h->lang, m, rows[i].name,
-                   v_builtin(h->lang, rows[i].name, rows[i].call, h));
-}
-
 static Module *cuda_module(Host *h)
 {
     static const Plain rows[] = {
@@ -260,39 +331,46 @@ static Module *cuda_module(Host *h)
         {"get_device_name", device_name}, {"device_count", one},
         {"current_device", zero}, {"empty_cache", nothing},
         {"manual_seed", seed}, {"manual_seed_all", seed},
-        {"set_device", nothing},
+        {"set_device", nothing}, {"is_bf16_supported", yes},
     };
-    Module *m = lang_module(h->lang, "torch.cuda");
+    Module *m = new_module(h, "torch.cuda");
     add_plain(h, m, rows, countof(rows));
     return m;
 }
 
 static Module *testing_module(Host *h)
 {
-    static const Plain rows[] = {{"assert_close", assert_close}};
-    Module *m = lang_module(h->lang, "torch.testing");
-    add_plain(h, m, rows, countof(rows));
+    Module *m = new_module(h, "torch.testing");
+    torch_testing_fill(h, m);
     return m;
 }
 
 static Module *functional_module(Host *h)
 {
-    Module *m = lang_module(h->lang, "torch.nn.functional");
-    add_functions(h, m);
+    Module *m = new_module(h, "torch.nn.functional");
+    add_functions(h, m, IN_NN);
+    return m;
+}
+
+static Module *nn_module(Host *h)
+{
+    Module *m = new_module(h, "torch.nn");
+    module_set(h->lang, m, "functional", module_value(functional_module(h)));
     return m;
 }
 
 static Module *version_module(Host *h)
 {
     Lang *l = h->lang;
-    Module *m = lang_module(l, "torch.version");
+    Module *m = new_module(h, "torch.version");
     bool amd = h->options.device->vendor == VENDOR_AMD;
     module_set(l, m, "hip", amd ? v_str(TEXT("6.4")) : V_NONE);
     module_set(l, m, "cuda", amd ? V_NONE : v_str(TEXT("13.0")));
     return m;
 }
 
-// `with torch.no_grad():` and the like.
+// ---- `with torch.no_grad():` and the like -----------------------------------------------
+
 typedef struct {
     Foreign foreign;
 } Guard;
@@ -327,28 +405,43 @@ static Value guard(Lang *l, void *ctx, const Args *args)
     return lang_adopt(l, &g->foreign, &guard_type, sizeof *g);
 }
 
+// ---- the package ----------------------------------------------------------------------
+
+static Value float32(Lang *l, void *ctx, const Args *args)
+{
+    (void)l, (void)ctx, (void)args;
+    return v_dtype(DT_F32);
+}
+
 static Module *torch_root(Host *h)
 {
     static const Plain rows[] = {
-        {"allclose", allclose}, {"manual_seed", seed}, {"no_grad", guard},
+        {"manual_seed", seed}, {"no_grad", guard}, {"enable_grad", guard},
         {"inference_mode", guard}, {"device", first_argument},
         {"set_default_device", nothing}, {"set_printoptions", nothing},
-        {"set_grad_enabled", guard},
+        {"set_grad_enabled", guard}, {"is_tensor", is_tensor},
+        {"finfo", finfo}, {"iinfo", iinfo}, {"result_type", result_type},
+        {"promote_types", promote_types}, {"get_default_dtype", float32},
     };
     Lang *l = h->lang;
-    Module *m = lang_module(l, "torch"), *nn = lang_module(l, "torch.nn");
-    add_functions(h, m);
+    Module *m = new_module(h, "torch");
+    add_functions(h, m, IN_TORCH);
     add_dtypes(h, m);
     add_plain(h, m, rows, countof(rows));
-    module_set(l, nn, "functional", module_value(functional_module(h)));
-    module_set(l, m, "nn", module_value(nn));
+    add_type(h, m, "Tensor", "torch.Tensor", VAL_FOREIGN);
+    add_type(h, m, "dtype", "torch.dtype", VAL_DTYPE);
+    add_type(h, m, "Size", "torch.Size", VAL_TUPLE);
+    module_set(l, m, "nn", module_value(nn_module(h)));
     module_set(l, m, "cuda", module_value(cuda_module(h)));
     module_set(l, m, "testing", module_value(testing_module(h)));
     module_set(l, m, "version", module_value(version_module(h)));
     module_set(l, m, "inf", v_float(INFINITY));
     module_set(l, m, "nan", v_float(NAN));
     module_set(l, m, "pi", v_float(M_PI));
-    module_set(l, m, "Tensor", v_str(TEXT("torch.Tensor")));
+    module_set(l, m, "e", v_float(M_E));
+    module_set(l, m, "newaxis", V_NONE);
+    module_set(l, m, "strided", v_str(TEXT("torch.strided")));
+    module_set(l, m, "contiguous_format", V_NONE);
     module_set(l, m, "__version__", v_str(TEXT("2.8.0")));
     return m;
 }
@@ -359,19 +452,17 @@ bool torch_import(Host *h, Text name, Value *out)
         const char *name;
         Module *(*make)(Host *h);
     } modules[] = {
-        {"torch", torch_root}, {"torch.nn.functional", functional_module},
+        {"torch", torch_root}, {"torch.nn", nn_module},
+        {"torch.nn.functional", functional_module},
         {"torch.testing", testing_module}, {"torch.cuda", cuda_module},
         {"torch.version", version_module},
     };
+    if (einops_import(h, name, out))
+        return true;
     for (size_t i = 0; i < countof(modules); i++)
         if (text_is(name, modules[i].name)) {
             *out = module_value(modules[i].make(h));
             return true;
         }
-    if (!text_is(name, "torch.nn"))
-        return false;
-    Module *nn = lang_module(h->lang, "torch.nn");
-    module_set(h->lang, nn, "functional", module_value(functional_module(h)));
-    *out = module_value(nn);
-    return true;
+    return false;
 }

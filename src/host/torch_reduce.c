@@ -1,28 +1,15 @@
-// torch_reduce.c - sums, extremes, softmax, as torch names them.
+// torch_reduce.c - sums, extremes and their kind, as torch names them.
+#include <math.h>
+
 #include "host/torch_int.h"
 
-static bool given(Value v)
-{
-    return v.kind != VAL_UNBOUND && v.kind != VAL_NONE;
-}
-
-static bool flag(Host *h, Value v, Span at)
-{
-    return given(v) && value_truth(h->lang, v, at);
-}
-
-static Value reduce(Host *h, Value x, Reduction r, uint32_t mask, bool keep,
-                    DType t, Span at)
+Value torch_reduce(Host *h, Value x, Reduction r, uint32_t mask, bool keep,
+                   DType t, Span at)
 {
     Tensor out;
     Tensor *in = torch_tensor(h, x, "the argument", at);
     return torch_result(h, tensor_reduce(&h->heap, &out, in, r, mask, keep, t),
                         out, at);
-}
-
-static DType asked_dtype(Host *h, Value v, DType fallback, Span at)
-{
-    return given(v) ? torch_dtype(h, value_to_dtype(h->lang, v, at)) : fallback;
 }
 
 // Integers add up in int64.
@@ -31,27 +18,44 @@ static DType sum_dtype(DType t)
     return dtype_is_float(t) ? t : DT_I64;
 }
 
+// torch converts to `dtype` first: it shows where that cuts fractions off.
+static Value converted(Host *h, Value x, DType to, Span at)
+{
+    bool cuts = dtype_is_float(tensor_of(x)->dtype) && !dtype_is_float(to);
+    return cuts ? torch_cast(h, x, to, at) : x;
+}
+
+static bool is_sum(Reduction r)
+{
+    return r == REDUCE_SUM || r == REDUCE_PROD;
+}
+
+static void no_elements(Host *h, const Tensor *t, uint32_t mask,
+                        const char *name, Span at)
+{
+    for (int d = 0; d < t->rank; d++)
+        if ((mask >> d & 1) && t->shape[d] == 0)
+            lang_raise(h->lang, "RuntimeError", at,
+                       "%s() of no elements: dimension %d has size 0", name, d);
+}
+
 static Value with_dims(Host *h, const Args *args, const char *name, Reduction r)
 {
-    static const char *const names[] = {"input", "dim=", "keepdim=", "*",
-                                        "dtype="};
-    Value v[4];
-    args_bind(h->lang, name, args, names, countof(names), v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
-    DType fallback = r == REDUCE_SUM || r == REDUCE_PROD ? sum_dtype(t->dtype)
-                     : r == REDUCE_ANY || r == REDUCE_ALL ? DT_BOOL : t->dtype;
-    DType out = asked_dtype(h, v[3], fallback, args->at_span);
+    TORCH_BIND(name, "input", "dim=", "keepdim=", "*", "dtype=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    bool logic = r == REDUCE_ANY || r == REDUCE_ALL;
+    DType fallback = is_sum(r) ? sum_dtype(t->dtype)
+                     : logic && t->dtype != DT_U8 ? DT_BOOL : t->dtype;
+    DType out = torch_asked_dtype(h, v[3], fallback, at);
+    uint32_t mask = torch_dims(h, v[1], t->rank, at);
     if (r == REDUCE_MEAN && !dtype_is_float(out))
-        lang_raise(h->lang, "RuntimeError", args->at_span,
+        lang_raise(h->lang, "RuntimeError", at,
                    "mean() of %s: convert to a float first",
                    dtype_info(t->dtype)->name);
-    bool empty = tensor_count(t) == 0
-                 && (r == REDUCE_AMAX || r == REDUCE_AMIN);
-    if (empty)
-        lang_raise(h->lang, "RuntimeError", args->at_span,
-                   "%s() of no elements", name);
-    return reduce(h, v[0], r, torch_dims(h, v[1], t->rank, args->at_span),
-                  flag(h, v[2], args->at_span), out, args->at_span);
+    if (r == REDUCE_AMAX || r == REDUCE_AMIN)
+        no_elements(h, t, mask, name, at);
+    return torch_reduce(h, converted(h, v[0], out, at), r, mask,
+                        torch_flag(h, v[2], false, at), out, at);
 }
 
 #define REDUCTION(name, op)                                                    \
@@ -68,35 +72,36 @@ REDUCTION(any, ANY)
 REDUCTION(all, ALL)
 #undef REDUCTION
 
+static Value fn_count_nonzero(Host *h, const Args *args)
+{
+    TORCH_BIND("count_nonzero", "input", "dim=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    return torch_reduce(h, v[0], REDUCE_COUNT,
+                        torch_dims(h, v[1], t->rank, at), false, DT_I64, at);
+}
+
 // x.max(): all elements; x.max(dim): values and indices; max(a, b): the larger.
 static Value extreme(Host *h, const Args *args, bool max)
 {
-    static const char *const names[] = {"input", "dim=", "keepdim=", "other="};
     const char *name = max ? "max" : "min";
-    Value v[4];
-    Span at = args->at_span;
-    args_bind(h->lang, name, args, names, countof(names), v);
+    TORCH_BIND(name, "input", "dim=", "keepdim=", "other=");
     Tensor *t = torch_tensor(h, v[0], "the argument", at);
     if (tensor_of(v[1]))
         v[3] = v[1];
-    if (given(v[3])) {
-        bool f = dtype_is_float(torch_promote(h, v[0], v[3]));
-        return torch_binary(h, max ? (f ? LANE_OP_MAXNAN : LANE_OP_MAX)
-                                   : (f ? LANE_OP_MINNAN : LANE_OP_MIN),
-                            v[0], v[3], DT_NONE, at);
-    }
-    if (tensor_count(t) == 0)
-        lang_raise(h->lang, "RuntimeError", at, "%s() of no elements", name);
+    if (torch_given(v[3]))
+        return torch_extreme(h, v[0], v[3], max, at);
     Reduction r = max ? REDUCE_AMAX : REDUCE_AMIN;
-    if (!given(v[1]))
-        return reduce(h, v[0], r, torch_dims(h, v[1], t->rank, at), false,
-                      t->dtype, at);
-    uint32_t mask = t->rank ? 1u << torch_dim(h, v[1], t->rank, at) : 0;
-    bool keep = flag(h, v[2], at);
+    uint32_t mask = torch_dims(h, V_NONE, t->rank, at);
+    if (torch_given(v[1]))
+        mask = t->rank ? 1u << torch_dim(h, v[1], t->rank, at) : 0;
+    no_elements(h, t, mask, name, at);
+    if (!torch_given(v[1]))
+        return torch_reduce(h, v[0], r, mask, false, t->dtype, at);
+    bool keep = torch_flag(h, v[2], false, at);
     Value both[2] = {
-        reduce(h, v[0], r, mask, keep, t->dtype, at),
-        reduce(h, v[0], max ? REDUCE_ARGMAX : REDUCE_ARGMIN, mask, keep,
-               DT_I64, at),
+        torch_reduce(h, v[0], r, mask, keep, t->dtype, at),
+        torch_reduce(h, v[0], max ? REDUCE_ARGMAX : REDUCE_ARGMIN, mask, keep,
+                     DT_I64, at),
     };
     static const char *const fields[] = {"values", "indices"};
     return v_named_tuple(h->lang, name, fields, both, 2);
@@ -112,16 +117,35 @@ static Value fn_min(Host *h, const Args *args)
     return extreme(h, args, false);
 }
 
+static Value fn_aminmax(Host *h, const Args *args)
+{
+    TORCH_BIND("aminmax", "input", "*", "dim=", "keepdim=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    uint32_t mask = torch_dims(h, v[1], t->rank, at);
+    bool keep = torch_flag(h, v[2], false, at);
+    no_elements(h, t, mask, "aminmax", at);
+    Value both[2] = {
+        torch_reduce(h, v[0], REDUCE_AMIN, mask, keep, t->dtype, at),
+        torch_reduce(h, v[0], REDUCE_AMAX, mask, keep, t->dtype, at),
+    };
+    static const char *const fields[] = {"min", "max"};
+    return v_named_tuple(h->lang, "aminmax", fields, both, 2);
+}
+
 static Value arg_extreme(Host *h, const Args *args, const char *name,
                          Reduction r)
 {
-    static const char *const names[] = {"input", "dim=", "keepdim="};
-    Value v[3];
-    args_bind(h->lang, name, args, names, countof(names), v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
-    uint32_t mask = torch_dims(h, v[1], t->rank, args->at_span);
-    return reduce(h, v[0], r, mask, flag(h, v[2], args->at_span), DT_I64,
-                  args->at_span);
+    TORCH_BIND(name, "input", "dim=", "keepdim=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    if (t->dtype == DT_BOOL)
+        lang_raise(h->lang, "RuntimeError", at, "%s() is not there for bool",
+                   name);
+    uint32_t mask = torch_dims(h, V_NONE, t->rank, at);
+    if (torch_given(v[1]))
+        mask = t->rank ? 1u << torch_dim(h, v[1], t->rank, at) : 0;
+    no_elements(h, t, mask, name, at);
+    return torch_reduce(h, v[0], r, mask, torch_flag(h, v[2], false, at),
+                        DT_I64, at);
 }
 
 static Value fn_argmax(Host *h, const Args *args)
@@ -134,20 +158,35 @@ static Value fn_argmin(Host *h, const Args *args)
     return arg_extreme(h, args, "argmin", REDUCE_ARGMIN);
 }
 
+static DType float_only(Host *h, const Tensor *t, const char *name, Span at)
+{
+    if (!dtype_is_float(t->dtype))
+        lang_raise(h->lang, "RuntimeError", at, "%s() takes floats, not %s",
+                   name, dtype_info(t->dtype)->name);
+    return t->dtype;
+}
+
+// var(x), var(x, dim, unbiased, keepdim), var(x, unbiased), correction=
 static Value spread(Host *h, const Args *args, const char *name, bool root)
 {
-    static const char *const names[] = {"input", "dim=", "unbiased=",
-                                        "keepdim=", "*", "correction="};
-    Value v[5];
-    Span at = args->at_span;
-    args_bind(h->lang, name, args, names, countof(names), v);
+    TORCH_BIND(name, "input", "dim=", "unbiased=", "keepdim=", "*",
+               "correction=");
     Tensor *t = torch_tensor(h, v[0], "the argument", at);
-    bool biased = (v[2].kind != VAL_UNBOUND && !value_truth(h->lang, v[2], at))
-                  || (v[4].kind == VAL_INT && v[4].i == 0);
-    Value out = reduce(h, v[0], biased ? REDUCE_VAR0 : REDUCE_VAR1,
-                       torch_dims(h, v[1], t->rank, at), flag(h, v[3], at),
-                       t->dtype, at);
-    return root ? torch_unary(h, LANE_OP_SQRT, out, at) : out;
+    DType type = float_only(h, t, name, at);
+    if (v[1].kind == VAL_BOOL) {
+        v[2] = v[1];
+        v[1] = V_NONE;
+    }
+    int64_t off = torch_int(h, v[4], "correction",
+                            torch_flag(h, v[2], true, at), at);
+    if (off != 0 && off != 1)
+        lang_unsupported(h->lang, at, "%s() with correction %lld", name,
+                         (long long)off);
+    DType w = root ? torch_wide(h, type) : type;
+    Value out = torch_reduce(h, v[0], off ? REDUCE_VAR1 : REDUCE_VAR0,
+                             torch_dims(h, v[1], t->rank, at),
+                             torch_flag(h, v[3], false, at), w, at);
+    return root ? torch_elementwise(h, LANE_OP_SQRT, &out, 1, w, type, at) : out;
 }
 
 static Value fn_var(Host *h, const Args *args)
@@ -160,111 +199,49 @@ static Value fn_std(Host *h, const Args *args)
     return spread(h, args, "std", true);
 }
 
+static double power_of(Host *h, Value v, Span at)
+{
+    if (!torch_given(v) || (v.kind == VAL_STR && text_is(v.s, "fro")))
+        return 2;
+    double p = value_to_float(h->lang, v, "p", at);
+    if (p != 1 && p != 2 && !(isinf(p) && p > 0))
+        lang_unsupported(h->lang, at, "norm() with p = %g", p);
+    return p;
+}
+
+static Value norm_of(Host *h, Value x, Value p, Value dim, Value keep, Span at)
+{
+    Tensor *t = torch_tensor(h, x, "the argument", at), out;
+    float_only(h, t, "norm", at);
+    bool ok = tensor_norm(&h->heap, &out, t, REDUCE_NORM,
+                          torch_dims(h, dim, t->rank, at),
+                          torch_flag(h, keep, false, at), t->dtype,
+                          power_of(h, p, at));
+    return torch_result(h, ok, out, at);
+}
+
 static Value fn_norm(Host *h, const Args *args)
 {
-    static const char *const names[] = {"input", "p=", "dim=", "keepdim="};
-    Value v[4];
-    Span at = args->at_span;
-    args_bind(h->lang, "norm", args, names, countof(names), v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", at);
-    if (given(v[1]) && !((v[1].kind == VAL_INT && v[1].i == 2)
-                         || (v[1].kind == VAL_FLOAT && v[1].f == 2)
-                         || v[1].kind == VAL_STR))
-        lang_unsupported(h->lang, at, "norm with p other than 2");
-    return reduce(h, v[0], REDUCE_NORM, torch_dims(h, v[2], t->rank, at),
-                  flag(h, v[3], at), t->dtype, at);
+    TORCH_BIND("norm", "input", "p=", "dim=", "keepdim=");
+    return norm_of(h, v[0], v[1], v[2], v[3], at);
 }
 
-// ---- rows to rows ---------------------------------------------------------------------
-
-static Value rows(Host *h, Value x, RowOp op, Value dim, DType result, Span at)
-{
-    Tensor out;
-    Tensor *t = torch_tensor(h, x, "the argument", at);
-    if (!given(dim))
-        lang_raise(h->lang, "TypeError", at, "this function needs dim=");
-    int d = torch_dim(h, dim, t->rank, at);
-    return torch_result(h, tensor_rows(&h->heap, &out, t, op, d, result,
-                                       torch_steal(x)), out, at);
-}
-
-static Value soft(Host *h, const Args *args, const char *name, RowOp op)
-{
-    static const char *const names[] = {"input", "dim=", "_stacklevel=",
-                                        "dtype="};
-    Value v[4];
-    args_bind(h->lang, name, args, names, countof(names), v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
-    DType out = asked_dtype(h, v[3], t->dtype, args->at_span);
-    if (!dtype_is_float(out))
-        lang_raise(h->lang, "RuntimeError", args->at_span,
-                   "%s() of %s: convert to a float first", name,
-                   dtype_info(out)->name);
-    return rows(h, v[0], op, v[1], out, args->at_span);
-}
-
-static Value fn_softmax(Host *h, const Args *args)
-{
-    return soft(h, args, "softmax", ROWS_SOFTMAX);
-}
-
-static Value fn_log_softmax(Host *h, const Args *args)
-{
-    return soft(h, args, "log_softmax", ROWS_LOG_SOFTMAX);
-}
-
-static Value running(Host *h, const Args *args, const char *name, RowOp op)
-{
-    static const char *const names[] = {"input", "dim", "*", "dtype="};
-    Value v[3];
-    args_bind(h->lang, name, args, names, countof(names), v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
-    DType out = asked_dtype(h, v[2], sum_dtype(t->dtype), args->at_span);
-    return rows(h, v[0], op, v[1], out, args->at_span);
-}
-
-static Value fn_cumsum(Host *h, const Args *args)
-{
-    return running(h, args, "cumsum", ROWS_CUMSUM);
-}
-
-static Value fn_cumprod(Host *h, const Args *args)
-{
-    return running(h, args, "cumprod", ROWS_CUMPROD);
-}
-
-// log(sum(exp(x - max))) + max
 static Value fn_logsumexp(Host *h, const Args *args)
 {
-    static const char *const names[] = {"input", "dim", "keepdim="};
-    Value v[3];
-    Span at = args->at_span;
-    args_bind(h->lang, "logsumexp", args, names, countof(names), v);
+    TORCH_BIND("logsumexp", "input", "dim", "keepdim=");
     Tensor *t = torch_tensor(h, v[0], "the argument", at);
-    uint32_t mask = torch_dims(h, v[1], t->rank, at);
-    Value max = reduce(h, v[0], REDUCE_AMAX, mask, true, t->dtype, at);
-    max.foreign->bound = true;          // used twice
-    Value finite = torch_elementwise(h, LANE_OP_ISFINITE, &max, 1, t->dtype,
-                                     DT_BOOL, at);
-    Value pick[3] = {finite, max, v_int(0)};
-    Value shift = torch_elementwise(h, LANE_OP_SELECT, pick, 3, t->dtype,
-                                    DT_NONE, at);
-    shift.foreign->bound = true;
-    Value e = torch_binary(h, LANE_OP_SUB, v[0], shift, DT_NONE, at);
-    e = torch_unary(h, LANE_OP_EXP, e, at);
-    e = reduce(h, e, REDUCE_SUM, mask, true, t->dtype, at);
-    e = torch_unary(h, LANE_OP_LOG, e, at);
-    e = torch_binary(h, LANE_OP_ADD, e, shift, DT_NONE, at);
-    if (flag(h, v[2], at))
-        return e;
-    Tensor keep = tensor_retain(tensor_of(e));
-    return tensor_value(h, tensor_squeeze(&keep, mask));
+    DType out = dtype_is_float(t->dtype) ? t->dtype : torch_dtype(h, DT_F32);
+    return torch_reduce(h, v[0], REDUCE_LOGSUMEXP,
+                        torch_dims(h, v[1], t->rank, at),
+                        torch_flag(h, v[2], false, at), out, at);
 }
 
-#define ROW(name) {#name, fn_##name, true, true}
 const TorchRow torch_reduce_rows[] = {
-    ROW(sum), ROW(mean), ROW(prod), ROW(amax), ROW(amin), ROW(any), ROW(all),
-    ROW(max), ROW(min), ROW(argmax), ROW(argmin), ROW(var), ROW(std),
-    ROW(norm), ROW(softmax), ROW(log_softmax), ROW(cumsum), ROW(cumprod),
-    ROW(logsumexp), {NULL, NULL, false, false},
+    TORCH_ROW(sum, BOTH), TORCH_ROW(mean, BOTH), TORCH_ROW(prod, BOTH),
+    TORCH_ROW(amax, BOTH), TORCH_ROW(amin, BOTH), TORCH_ROW(any, BOTH),
+    TORCH_ROW(all, BOTH), TORCH_ROW(count_nonzero, BOTH),
+    TORCH_ROW(max, BOTH), TORCH_ROW(min, BOTH), TORCH_ROW(aminmax, BOTH),
+    TORCH_ROW(argmax, BOTH), TORCH_ROW(argmin, BOTH), TORCH_ROW(var, BOTH),
+    TORCH_ROW(std, BOTH), TORCH_ROW(norm, BOTH), TORCH_ROW(logsumexp, BOTH),
+    TORCH_END,
 };

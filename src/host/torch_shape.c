@@ -1,27 +1,7 @@
 // torch_shape.c - views and rearrangements, as torch names them.
-#include <string.h>
-
 #include "host/torch_int.h"
 
-static bool given(Value v)
-{
-    return v.kind != VAL_UNBOUND && v.kind != VAL_NONE;
-}
-
-static Tensor *first(Host *h, const Args *args)
-{
-    if (args->count < 1)
-        lang_raise(h->lang, "TypeError", args->at_span,
-                   "the tensor is missing");
-    return torch_tensor(h, args->at[0], "the argument", args->at_span);
-}
-
-// A view of t that owns a reference of its own.
-static Value view(Host *h, const Tensor *t, Tensor borrowed)
-{
-    tensor_retain(t);
-    return tensor_value(h, borrowed);
-}
+// ---- other shapes -----------------------------------------------------------------
 
 // One size may be -1.
 static void infer(Host *h, const Tensor *t, int rank, int64_t *shape, Span at)
@@ -37,55 +17,163 @@ static void infer(Host *h, const Tensor *t, int rank, int64_t *shape, Span at)
         else if (__builtin_mul_overflow(known, shape[d], &known))
             known = -1;
     }
-    if (open >= 0 && known > 0)
+    if (open >= 0 && known > 0) {
         shape[open] = n / known;
-    if (open >= 0 && known > 0)
         known *= shape[open];
+    } else if (open >= 0) {
+        known = -1;                         // any size would do, or none
+    }
     if (known != n)
         lang_raise(h->lang, "RuntimeError", at,
                    "a tensor of %lld elements does not have that shape",
                    (long long)n);
 }
 
+Value torch_reshaped(Host *h, const Tensor *t, int rank, const int64_t *shape,
+                     Span at)
+{
+    Tensor out;
+    return torch_result(h, tensor_reshape(&out, t, rank, shape), out, at);
+}
+
+// The same bytes as another dtype: the last dimension grows or shrinks.
+static Value reinterpreted(Host *h, const Tensor *t, DType to, Span at)
+{
+    int64_t was = (int64_t)dtype_bytes(t->dtype, 1), is;
+    Tensor whole;
+    if (!dtype_info(to)->built)
+        lang_unsupported(h->lang, at, "tensors of dtype %s",
+                         dtype_info(to)->name);
+    is = (int64_t)dtype_bytes(to, 1);
+    if (was != is && (t->rank == 0 || t->shape[t->rank - 1] * was % is))
+        lang_raise(h->lang, "RuntimeError", at, "view(): the last dimension "
+                   "does not hold whole elements of %s", dtype_info(to)->name);
+    if (h->f64 && (dtype_is_float(to) || dtype_is_float(t->dtype))
+        && !(dtype_is_fp8(to) || dtype_is_fp8(t->dtype)))
+        lang_unsupported(h->lang, at, "view() of floats under another dtype in "
+                         "a reference evaluated in f64");
+    tensor_data(t);
+    bool aligned = was == is || (tensor_is_contiguous(t)
+                                 && t->offset * was % is == 0);
+    if (aligned)
+        whole = tensor_retain(t);
+    else if (!tensor_cast(&whole, t, t->dtype, true))
+        torch_no_memory(h, at);
+    whole.dtype = to;
+    if (was != is) {
+        whole.offset = whole.offset * was / is;
+        whole.shape[whole.rank - 1] = whole.shape[whole.rank - 1] * was / is;
+        tensor_row_major(&whole);
+    }
+    return tensor_value(h, whole);
+}
+
 static Value fn_reshape(Host *h, const Args *args)
 {
-    Tensor *t = first(h, args), out;
+    Tensor *t = torch_first(h, args);
     int64_t shape[TENSOR_MAX_RANK];
-    if (args->count == 2 && args->at[1].kind == VAL_DTYPE)
-        lang_unsupported(h->lang, args->at_span, "view() under another dtype");
+    Span at = args->at_span;
+    if (args->count < 2 && args->keyword_count == 0)
+        lang_raise(h->lang, "TypeError", at, "the shape is missing");
+    Args named = {.at = args->at, .count = 1, .at_span = at};
+    Value both[2] = {args->at[0], V_NONE};
+    if (args->count == 1) {                 // shape=
+        both[1] = args->values[0];
+        named = (Args){.at = both, .count = 2, .at_span = at};
+        args = &named;
+    }
     int rank = torch_sizes(h, args, 1, shape);
-    infer(h, t, rank, shape, args->at_span);
-    return torch_result(h, tensor_reshape(&out, t, rank, shape), out,
-                        args->at_span);
+    infer(h, t, rank, shape, at);
+    return torch_reshaped(h, t, rank, shape, at);
 }
+
+static Value fn_view(Host *h, const Args *args)
+{
+    Tensor *t = torch_first(h, args);
+    if (args->count == 2 && (args->at[1].kind == VAL_DTYPE
+                             || args->at[1].kind == VAL_TYPE))
+        return reinterpreted(h, t, value_to_dtype(h->lang, args->at[1],
+                                                  args->at_span),
+                             args->at_span);
+    return fn_reshape(h, args);
+}
+
+static Value fn_view_as(Host *h, const Args *args)
+{
+    TORCH_BIND("view_as", "input", "other");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    Tensor *o = torch_tensor(h, v[1], "other", at);
+    int64_t shape[TENSOR_MAX_RANK];
+    for (int d = 0; d < o->rank; d++)
+        shape[d] = o->shape[d];
+    infer(h, t, o->rank, shape, at);
+    return torch_reshaped(h, t, o->rank, shape, at);
+}
+
+static Value fn_flatten(Host *h, const Args *args)
+{
+    TORCH_BIND("flatten", "input", "start_dim=", "end_dim=");
+    int64_t shape[TENSOR_MAX_RANK];
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    int from = torch_given(v[1]) ? torch_dim(h, v[1], t->rank, at) : 0, n = 0;
+    int to = torch_given(v[2]) ? torch_dim(h, v[2], t->rank, at) : t->rank - 1;
+    if (t->rank && from > to)
+        lang_raise(h->lang, "RuntimeError", at,
+                   "flatten() from dimension %d to %d", from, to);
+    for (int d = 0; d < t->rank; d++) {
+        if (d > from && d <= to)
+            shape[n - 1] *= t->shape[d];
+        else
+            shape[n++] = t->shape[d];
+    }
+    if (t->rank == 0)
+        shape[n++] = 1;
+    return torch_reshaped(h, t, n, shape, at);
+}
+
+static Value fn_unflatten(Host *h, const Args *args)
+{
+    TORCH_BIND("unflatten", "input", "dim", "sizes");
+    int64_t shape[TENSOR_MAX_RANK], sizes[TENSOR_MAX_RANK];
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    int d = torch_dim(h, v[1], t->rank, at), n = 0;
+    int parts = torch_size_list(h, v[2], sizes, at);
+    if (t->rank == 0 || t->rank - 1 + parts > TENSOR_MAX_RANK)
+        lang_raise(h->lang, "RuntimeError", at, "unflatten() to %d dimensions",
+                   t->rank - 1 + parts);
+    Tensor row = {.rank = 1, .shape = {t->shape[d]}};
+    infer(h, &row, parts, sizes, at);
+    for (int e = 0; e < t->rank; e++) {
+        for (int i = 0; e == d && i < parts; i++)
+            shape[n++] = sizes[i];
+        if (e != d)
+            shape[n++] = t->shape[e];
+    }
+    return torch_reshaped(h, t, n, shape, at);
+}
+
+// ---- order ------------------------------------------------------------------------
 
 static Value fn_transpose(Host *h, const Args *args)
 {
-    static const char *const names[] = {"input", "dim0", "dim1"};
-    Value v[3];
-    args_bind(h->lang, "transpose", args, names, 3, v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
-    int a = torch_dim(h, v[1], t->rank, args->at_span);
-    int b = torch_dim(h, v[2], t->rank, args->at_span);
-    int order[TENSOR_MAX_RANK];
-    for (int d = 0; d < t->rank; d++)
-        order[d] = d == a ? b : d == b ? a : d;
-    return view(h, t, tensor_permute(t, order));
+    TORCH_BIND("transpose", "input", "dim0", "dim1");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    int a = torch_dim(h, v[1], t->rank, at), b = torch_dim(h, v[2], t->rank, at);
+    return torch_transposed(h, v[0], a, b);
 }
 
 static Value fn_t(Host *h, const Args *args)
 {
-    Tensor *t = first(h, args);
+    Tensor *t = torch_first(h, args);
     if (t->rank > 2)
         lang_raise(h->lang, "RuntimeError", args->at_span,
                    "t() of %d dimensions", t->rank);
-    int order[2] = {t->rank == 2, 0};
-    return view(h, t, tensor_permute(t, order));
+    return torch_transposed(h, args->at[0], 0, t->rank - 1);
 }
 
 static Value fn_permute(Host *h, const Args *args)
 {
-    Tensor *t = first(h, args);
+    Tensor *t = torch_first(h, args);
     int64_t dims[TENSOR_MAX_RANK];
     int order[TENSOR_MAX_RANK], n = torch_sizes(h, args, 1, dims);
     uint32_t seen = 0;
@@ -96,39 +184,116 @@ static Value fn_permute(Host *h, const Args *args)
     if (n != t->rank || seen != (UINT32_C(1) << n) - 1)
         lang_raise(h->lang, "RuntimeError", args->at_span,
                    "permute() needs each of the %d dimensions once", t->rank);
-    return view(h, t, tensor_permute(t, order));
+    return torch_view(h, t, tensor_permute(t, order));
 }
+
+static Value fn_movedim(Host *h, const Args *args)
+{
+    TORCH_BIND("movedim", "input", "source", "destination");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    int64_t from[TENSOR_MAX_RANK], to[TENSOR_MAX_RANK];
+    int order[TENSOR_MAX_RANK], n = torch_size_list(h, v[1], from, at), d = 0;
+    uint32_t moved = 0;
+    if (n != torch_size_list(h, v[2], to, at))
+        lang_raise(h->lang, "RuntimeError", at,
+                   "movedim(): source and destination differ in number");
+    for (int i = 0; i < t->rank; i++)
+        order[i] = -1;
+    for (int i = 0; i < n; i++) {
+        int s = torch_dim(h, v_int(from[i]), t->rank, at);
+        int e = torch_dim(h, v_int(to[i]), t->rank, at);
+        if ((moved >> s & 1) || order[e] >= 0)
+            lang_raise(h->lang, "RuntimeError", at,
+                       "movedim(): a dimension appears twice");
+        order[e] = s;
+        moved |= 1u << s;
+    }
+    for (int i = 0; i < t->rank; i++) {
+        if (order[i] >= 0)
+            continue;
+        while (moved >> d & 1)
+            d++;
+        order[i] = d++;
+    }
+    return torch_view(h, t, tensor_permute(t, order));
+}
+
+// A view with steps of -1, copied.
+static Value fn_flip(Host *h, const Args *args)
+{
+    Tensor *t = torch_first(h, args), out;
+    int64_t dims[TENSOR_MAX_RANK];
+    int n = torch_sizes(h, args, 1, dims);
+    Tensor view = *t;
+    tensor_data(t);
+    for (int i = 0; i < n; i++) {
+        int d = torch_dim(h, v_int(dims[i]), t->rank, args->at_span);
+        if (t->rank && t->shape[d])
+            view = tensor_slice(&view, d, t->shape[d] - 1, t->shape[d], -1);
+    }
+    return torch_result(h, tensor_cast(&out, &view, t->dtype, true), out,
+                        args->at_span);
+}
+
+static Value fn_roll(Host *h, const Args *args)
+{
+    TORCH_BIND("roll", "input", "shifts", "dims=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at), flat, out;
+    int64_t by[TENSOR_MAX_RANK], dims[TENSOR_MAX_RANK] = {0};
+    int64_t all = tensor_count(t);
+    int n = torch_size_list(h, v[1], by, at);
+    bool whole = !torch_given(v[2]);
+    if (n != (whole ? 1 : torch_size_list(h, v[2], dims, at)))
+        lang_raise(h->lang, "RuntimeError", at,
+                   "roll(): shifts and dims differ in number");
+    if (whole ? !tensor_reshape(&flat, t, 1, &all)
+              : !tensor_cast(&flat, t, t->dtype, true))
+        torch_no_memory(h, at);
+    for (int i = 0; i < n && all; i++) {
+        int d = torch_dim(h, v_int(dims[i]), flat.rank, at);
+        int64_t size = flat.rank ? flat.shape[d] : 1;
+        int64_t shift = (by[i] % size + size) % size;
+        if (flat.rank == 0)
+            continue;
+        Tensor a = tensor_slice(&flat, d, size - shift, shift, 1);
+        Tensor b = tensor_slice(&flat, d, 0, size - shift, 1);
+        const Tensor *parts[2] = {&a, &b};
+        bool ok = tensor_cat(&h->heap, &out, parts, 2, d, t->dtype);
+        tensor_release(&flat);
+        if (!ok)
+            torch_no_memory(h, at);
+        flat = out;
+    }
+    Value v1 = tensor_value(h, flat);
+    return whole ? torch_reshaped(h, tensor_of(v1), t->rank, t->shape, at) : v1;
+}
+
+// ---- sizes of one -----------------------------------------------------------------
 
 static Value fn_unsqueeze(Host *h, const Args *args)
 {
-    static const char *const names[] = {"input", "dim"};
-    Value v[2];
-    args_bind(h->lang, "unsqueeze", args, names, 2, v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
+    TORCH_BIND("unsqueeze", "input", "dim");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
     if (t->rank == TENSOR_MAX_RANK)
-        lang_raise(h->lang, "RuntimeError", args->at_span,
-                   "too many dimensions");
-    int d = torch_dim(h, v[1], t->rank + 1, args->at_span);
-    return view(h, t, tensor_unsqueeze(t, d));
+        lang_raise(h->lang, "RuntimeError", at, "too many dimensions");
+    int d = torch_dim(h, v[1], t->rank + 1, at);
+    return torch_view(h, t, tensor_unsqueeze(t, d));
 }
 
 static Value fn_squeeze(Host *h, const Args *args)
 {
-    static const char *const names[] = {"input", "dim="};
-    Value v[2];
-    args_bind(h->lang, "squeeze", args, names, 2, v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
-    return view(h, t, tensor_squeeze(t, torch_dims(h, v[1], t->rank,
-                                                   args->at_span)));
+    TORCH_BIND("squeeze", "input", "dim=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    uint32_t mask = torch_is_list(v[1]) && v[1].list->len == 0
+                        ? 0 : torch_dims(h, v[1], t->rank, at);
+    return torch_view(h, t, tensor_squeeze(t, mask));
 }
 
-static Value fn_expand(Host *h, const Args *args)
+static Value expanded(Host *h, const Tensor *t, int rank, int64_t *shape,
+                      Span at)
 {
-    Tensor *t = first(h, args);
-    int64_t shape[TENSOR_MAX_RANK];
-    int rank = torch_sizes(h, args, 1, shape);
     if (rank < t->rank)
-        lang_raise(h->lang, "RuntimeError", args->at_span,
+        lang_raise(h->lang, "RuntimeError", at,
                    "expand() to fewer dimensions");
     for (int d = 0; d < rank; d++) {
         int own = d - (rank - t->rank);
@@ -136,275 +301,119 @@ static Value fn_expand(Host *h, const Args *args)
             shape[d] = t->shape[own];
         if (shape[d] < 0 || (own >= 0 && t->shape[own] != 1
                              && t->shape[own] != shape[d]))
-            lang_raise(h->lang, "RuntimeError", args->at_span,
+            lang_raise(h->lang, "RuntimeError", at,
                        "expand() cannot make dimension %d of size %lld", d,
                        (long long)shape[d]);
     }
-    return view(h, t, tensor_expand(t, rank, shape));
+    return torch_view(h, t, tensor_expand(t, rank, shape));
+}
+
+static Value fn_expand(Host *h, const Args *args)
+{
+    Tensor *t = torch_first(h, args);
+    int64_t shape[TENSOR_MAX_RANK];
+    int rank = torch_sizes(h, args, 1, shape);
+    return expanded(h, t, rank, shape, args->at_span);
+}
+
+static Value fn_broadcast_to(Host *h, const Args *args)
+{
+    TORCH_BIND("broadcast_to", "input", "size");
+    int64_t shape[TENSOR_MAX_RANK];
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    int rank = torch_size_list(h, v[1], shape, at);
+    return expanded(h, t, rank, shape, at);
 }
 
 static Value fn_expand_as(Host *h, const Args *args)
 {
-    static const char *const names[] = {"input", "other"};
-    Value v[2], dims[TENSOR_MAX_RANK];
-    args_bind(h->lang, "expand_as", args, names, 2, v);
-    Tensor *o = torch_tensor(h, v[1], "other", args->at_span);
-    for (int d = 0; d < o->rank; d++)
-        dims[d] = v_int(o->shape[d]);
-    Value list[2] = {v[0], v_tuple(h->lang, dims, o->rank)};
-    Args again = {.at = list, .count = 2, .at_span = args->at_span};
-    return fn_expand(h, &again);
-}
-
-static Value fn_flatten(Host *h, const Args *args)
-{
-    static const char *const names[] = {"input", "start_dim=", "end_dim="};
-    Value v[3];
-    int64_t shape[TENSOR_MAX_RANK];
-    Tensor out;
-    args_bind(h->lang, "flatten", args, names, 3, v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
-    int from = given(v[1]) ? torch_dim(h, v[1], t->rank, args->at_span) : 0;
-    int to = given(v[2]) ? torch_dim(h, v[2], t->rank, args->at_span)
-                         : t->rank - 1;
-    int n = 0;
-    for (int d = 0; d < t->rank; d++) {
-        if (d > from && d <= to)
-            shape[n - 1] *= t->shape[d];
-        else
-            shape[n++] = t->shape[d];
-    }
-    if (t->rank == 0)
-        shape[n++] = 1;
-    return torch_result(h, tensor_reshape(&out, t, n, shape), out,
-                        args->at_span);
-}
-
-static Value fn_repeat(Host *h, const Args *args)
-{
-    Tensor *t = first(h, args), out;
-    int64_t times[TENSOR_MAX_RANK], shape[TENSOR_MAX_RANK];
-    int rank = torch_sizes(h, args, 1, times);
-    if (rank < t->rank || 2 * rank > TENSOR_MAX_RANK)
-        lang_raise(h->lang, "RuntimeError", args->at_span,
-                   "repeat() of %d dimensions with %d numbers", t->rank, rank);
-    // [r0, n0, r1, n1, ...], the r expanded, then merged
-    Tensor wide = {.storage = t->storage, .dtype = t->dtype, .rank = 2 * rank,
-                   .offset = t->offset};
-    for (int d = 0; d < rank; d++) {
-        int own = d - (rank - t->rank);
-        if (times[d] < 0)
-            lang_raise(h->lang, "RuntimeError", args->at_span,
-                       "repeat() a negative number of times");
-        wide.shape[2 * d] = times[d];
-        wide.shape[2 * d + 1] = own < 0 ? 1 : t->shape[own];
-        wide.strides[2 * d + 1] = own < 0 ? 0 : t->strides[own];
-        shape[d] = times[d] * wide.shape[2 * d + 1];
-    }
-    return torch_result(h, tensor_reshape(&out, &wide, rank, shape), out,
-                        args->at_span);
-}
-
-static Value fn_repeat_interleave(Host *h, const Args *args)
-{
-    static const char *const names[] = {"input", "repeats", "dim="};
-    Value v[3];
-    Tensor out, flat;
-    Span at = args->at_span;
-    args_bind(h->lang, "repeat_interleave", args, names, 3, v);
+    TORCH_BIND("expand_as", "input", "other");
     Tensor *t = torch_tensor(h, v[0], "the argument", at);
-    int64_t n = value_to_int(h->lang, v[1], "repeats", at);
-    if (n < 0 || t->rank + 1 > TENSOR_MAX_RANK)
-        lang_raise(h->lang, "RuntimeError", at, "repeats of %lld",
-                   (long long)n);
-    if (!given(v[2])) {
-        int64_t count = tensor_count(t);
-        bool ok = tensor_reshape(&flat, t, 1, &count)
-                  && tensor_repeat_interleave(&out, &flat, n, 0);
-        if (ok)
-            tensor_release(&flat);
-        return torch_result(h, ok, out, at);
-    }
-    int d = torch_dim(h, v[2], t->rank, at);
-    return torch_result(h, tensor_repeat_interleave(&out, t, n, d), out, at);
+    Tensor other = *torch_tensor(h, v[1], "other", at);
+    return expanded(h, t, other.rank, other.shape, at);
 }
 
 static Value fn_contiguous(Host *h, const Args *args)
 {
-    Tensor *t = first(h, args), out;
+    Tensor *t = torch_first(h, args), out;
     if (tensor_is_contiguous(t))
         return args->at[0];
     return torch_result(h, tensor_contiguous(&out, t), out, args->at_span);
 }
 
-// ---- several tensors --------------------------------------------------------------------
+// ---- parts of a dimension ------------------------------------------------------------
 
-static int tensor_list(Host *h, Value v, const Tensor **in, Span at)
+static Value fn_narrow(Host *h, const Args *args)
 {
-    List *items = value_to_list(h->lang, v, at);
-    if (items->len < 1 || items->len > 256)
-        lang_raise(h->lang, "RuntimeError", at,
-                   "expected 1 to 256 tensors, found %d", items->len);
-    for (int i = 0; i < items->len; i++)
-        in[i] = torch_tensor(h, items->at[i], "an item", at);
-    return items->len;
-}
-
-static DType common_dtype(Host *h, Value list, Span at)
-{
-    List *items = value_to_list(h->lang, list, at);
-    DType t = tensor_of(items->at[0])->dtype;
-    for (int i = 1; i < items->len; i++) {
-        Value one = items->at[0];
-        DType p = torch_promote(h, one, items->at[i]);
-        t = p == t ? t : p;
-    }
-    return t;
-}
-
-static Value fn_cat(Host *h, const Args *args)
-{
-    static const char *const names[] = {"tensors", "dim="};
-    const Tensor *in[256];
-    Value v[2];
-    Tensor out;
-    Span at = args->at_span;
-    args_bind(h->lang, "cat", args, names, 2, v);
-    int n = tensor_list(h, v[0], in, at);
-    int d = given(v[1]) ? torch_dim(h, v[1], in[0]->rank, at) : 0;
-    for (int i = 1; i < n; i++)
-        for (int e = 0; e < in[0]->rank; e++)
-            if (in[i]->rank != in[0]->rank
-                || (e != d && in[i]->shape[e] != in[0]->shape[e]))
-                lang_raise(h->lang, "RuntimeError", at,
-                           "cat(): tensor %d has another shape than the first",
-                           i);
-    bool ok = tensor_cat(&h->heap, &out, in, n, d, common_dtype(h, v[0], at));
-    return torch_result(h, ok, out, at);
-}
-
-static Value fn_stack(Host *h, const Args *args)
-{
-    static const char *const names[] = {"tensors", "dim="};
-    const Tensor *in[256];
-    Tensor wide[256];
-    const Tensor *at_wide[256];
-    Value v[2];
-    Tensor out;
-    Span at = args->at_span;
-    args_bind(h->lang, "stack", args, names, 2, v);
-    int n = tensor_list(h, v[0], in, at);
-    if (in[0]->rank == TENSOR_MAX_RANK)
-        lang_raise(h->lang, "RuntimeError", at, "too many dimensions");
-    int d = given(v[1]) ? torch_dim(h, v[1], in[0]->rank + 1, at) : 0;
-    for (int i = 0; i < n; i++) {
-        bool same = in[i]->rank == in[0]->rank;
-        for (int e = 0; same && e < in[0]->rank; e++)
-            same = in[i]->shape[e] == in[0]->shape[e];
-        if (!same)
-            lang_raise(h->lang, "RuntimeError", at,
-                       "stack(): tensor %d has another shape than the first",
-                       i);
-        wide[i] = tensor_unsqueeze(in[i], d);
-        at_wide[i] = &wide[i];
-    }
-    bool ok = tensor_cat(&h->heap, &out, at_wide, n, d,
-                         common_dtype(h, v[0], at));
-    return torch_result(h, ok, out, at);
-}
-
-static Value slice_of(Host *h, const Tensor *t, int d, int64_t from, int64_t to)
-{
-    Tensor part = *t;
-    part.offset += from * part.strides[d];
-    part.shape[d] = to - from;
-    return view(h, t, part);
-}
-
-// split(t, 3) or split(t, [1, 2]); chunk(t, n).
-static Value cut(Host *h, const Args *args, const char *name, bool chunks)
-{
-    static const char *const names[] = {"input", "split_size_or_sections",
-                                        "dim="};
-    Value v[3], parts[256];
-    Span at = args->at_span;
-    int n = 0;
-    args_bind(h->lang, name, args, names, 3, v);
+    TORCH_BIND("narrow", "input", "dim", "start", "length");
     Tensor *t = torch_tensor(h, v[0], "the argument", at);
-    int d = given(v[2]) ? torch_dim(h, v[2], t->rank, at) : 0;
-    bool list = v[1].kind == VAL_LIST || v[1].kind == VAL_TUPLE;
-    int64_t from = 0, each = 0;
-    if (!list) {
-        each = value_to_int(h->lang, v[1], "the size", at);
-        if (chunks && each > 0)
-            each = (t->shape[d] + each - 1) / each;
-        if (each <= 0)
-            lang_raise(h->lang, "RuntimeError", at, "%s() in parts of %lld",
-                       name, (long long)each);
-    }
-    while (list ? n < v[1].list->len : from < t->shape[d] || n == 0) {
-        int64_t to = from + (list ? value_to_int(h->lang, v[1].list->at[n],
-                                                 "a size", at) : each);
-        to = !list && to > t->shape[d] ? t->shape[d] : to;
-        if (n == 256 || to < from || to > t->shape[d])
-            lang_raise(h->lang, "RuntimeError", at,
-                       "%s(): the parts do not fit size %lld", name,
-                       (long long)t->shape[d]);
-        parts[n++] = slice_of(h, t, d, from, to);
-        from = to;
-    }
-    if (from != t->shape[d])
+    int d = torch_dim(h, v[1], t->rank, at);
+    int64_t size = t->rank ? t->shape[d] : 0;
+    int64_t from = torch_int(h, v[2], "start", 0, at);
+    int64_t n = torch_int(h, v[3], "length", 0, at);
+    from += from < 0 ? size : 0;
+    if (t->rank == 0 || from < 0 || n < 0 || from > size || n > size - from)
         lang_raise(h->lang, "RuntimeError", at,
-                   "%s(): the parts add up to %lld, not %lld", name,
-                   (long long)from, (long long)t->shape[d]);
-    return v_tuple(h->lang, parts, n);
+                   "narrow(): %lld elements from %lld on of size %lld",
+                   (long long)n, (long long)from, (long long)size);
+    return torch_view(h, t, tensor_slice(t, d, from, n, 1));
 }
 
-static Value fn_split(Host *h, const Args *args)
+static Value fn_select(Host *h, const Args *args)
 {
-    return cut(h, args, "split", false);
+    TORCH_BIND("select", "input", "dim", "index");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    int d = torch_dim(h, v[1], t->rank, at);
+    int64_t i = torch_int(h, v[2], "index", 0, at);
+    int64_t size = t->rank ? t->shape[d] : 0;
+    if (i < -size || i >= size)
+        torch_bad_index(h, &(BadIndex){d, i, size}, at);
+    return torch_view(h, t, tensor_select(t, d, i < 0 ? i + size : i));
 }
 
-static Value fn_chunk(Host *h, const Args *args)
+static Value fn_diagonal(Host *h, const Args *args)
 {
-    return cut(h, args, "chunk", true);
+    TORCH_BIND("diagonal", "input", "offset=", "dim1=", "dim2=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    int a = torch_given(v[2]) ? torch_dim(h, v[2], t->rank, at) : 0;
+    int b = torch_given(v[3]) ? torch_dim(h, v[3], t->rank, at) : 1;
+    if (t->rank < 2 || a == b)
+        lang_raise(h->lang, "RuntimeError", at,
+                   "diagonal() needs two dimensions");
+    return torch_view(h, t, tensor_diagonal(t, torch_int(h, v[1], "offset", 0,
+                                                         at), a, b));
 }
 
-static Value fn_unbind(Host *h, const Args *args)
+// A vector's matrix, or a matrix's diagonal.
+static Value fn_diag(Host *h, const Args *args)
 {
-    static const char *const names[] = {"input", "dim="};
-    Value v[2], parts[256];
-    args_bind(h->lang, "unbind", args, names, 2, v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
-    int d = given(v[1]) ? torch_dim(h, v[1], t->rank, args->at_span) : 0;
-    if (t->rank == 0 || t->shape[d] > 256)
-        lang_raise(h->lang, "RuntimeError", args->at_span,
-                   "unbind() of more than 256 parts, or of no dimension");
-    for (int i = 0; i < t->shape[d]; i++) {
-        Tensor part = *t;
-        part.offset += i * part.strides[d];
-        part.shape[d] = 1;
-        parts[i] = view(h, t, tensor_squeeze(&part, 1u << d));
+    TORCH_BIND("diag", "input", "diagonal=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at), out;
+    int64_t k = torch_int(h, v[1], "diagonal", 0, at);
+    if (t->rank == 2) {
+        Tensor view = tensor_diagonal(t, k, 0, 1);
+        return torch_result(h, tensor_cast(&out, &view, t->dtype, true), out,
+                            at);
     }
-    return v_tuple(h->lang, parts, (int)t->shape[d]);
+    if (t->rank != 1 || k < -(1 << 24) || k > 1 << 24)
+        lang_raise(h->lang, "RuntimeError", at,
+                   "diag() takes one or two dimensions, found %d", t->rank);
+    int64_t n = t->shape[0] + (k < 0 ? -k : k), shape[2] = {n, n};
+    Value m = torch_filled(h, t->dtype, 2, shape, v_int(0), at);
+    Tensor view = tensor_diagonal(tensor_of(m), k, 0, 1);
+    tensor_assign(&view, t);
+    return m;
 }
-
-// ---- by index, triangles --------------------------------------------------------------------
 
 static Value triangle(Host *h, const Args *args, const char *name, bool upper)
 {
-    static const char *const names[] = {"input", "diagonal="};
-    Value v[2];
-    Tensor out;
-    args_bind(h->lang, name, args, names, 2, v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
+    TORCH_BIND(name, "input", "diagonal=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at), out;
     if (t->rank < 2)
-        lang_raise(h->lang, "RuntimeError", args->at_span,
-                   "%s() needs two dimensions", name);
-    int64_t k = given(v[1]) ? value_to_int(h->lang, v[1], "diagonal",
-                                           args->at_span) : 0;
-    return torch_result(h, tensor_triangle(&out, t, k, upper), out,
-                        args->at_span);
+        lang_raise(h->lang, "RuntimeError", at, "%s() needs two dimensions",
+                   name);
+    int64_t k = torch_int(h, v[1], "diagonal", 0, at);
+    return torch_result(h, tensor_triangle(&out, t, k, upper), out, at);
 }
 
 static Value fn_tril(Host *h, const Args *args)
@@ -417,64 +426,27 @@ static Value fn_triu(Host *h, const Args *args)
     return triangle(h, args, "triu", true);
 }
 
-static Value by_index(Host *h, const Args *args, const char *name,
-                      bool (*take)(TensorHeap *, Tensor *, const Tensor *, int,
-                                   const Tensor *, int64_t *))
-{
-    static const char *const names[] = {"input", "dim", "index"};
-    Value v[3];
-    Tensor out;
-    int64_t bad;
-    Span at = args->at_span;
-    args_bind(h->lang, name, args, names, 3, v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", at);
-    Tensor *i = torch_tensor(h, v[2], "index", at);
-    int d = torch_dim(h, v[1], t->rank, at);
-    if (dtype_is_float(i->dtype) || t->rank == 0
-        || (take == tensor_gather && i->rank != t->rank))
-        lang_raise(h->lang, "RuntimeError", at,
-                   "%s() needs an integer index of as many dimensions", name);
-    bool ok = take(&h->heap, &out, t, d, i, &bad);
-    if (!ok && bad)
-        lang_raise(h->lang, "IndexError", at,
-                   "%s(): index %lld is out of range for size %lld", name,
-                   (long long)bad, (long long)t->shape[d]);
-    return torch_result(h, ok, out, at);
-}
-
-static Value fn_gather(Host *h, const Args *args)
-{
-    return by_index(h, args, "gather", tensor_gather);
-}
-
-static Value fn_index_select(Host *h, const Args *args)
-{
-    return by_index(h, args, "index_select", tensor_take);
-}
-
 // ---- questions ----------------------------------------------------------------------------------
 
 static Value fn_size(Host *h, const Args *args)
 {
-    static const char *const names[] = {"input", "dim="};
-    Value v[2], dims[TENSOR_MAX_RANK];
-    args_bind(h->lang, "size", args, names, 2, v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
-    if (given(v[1]))
-        return v_int(t->shape[torch_dim(h, v[1], t->rank, args->at_span)]);
-    for (int d = 0; d < t->rank; d++)
-        dims[d] = v_int(t->shape[d]);
-    return v_tuple(h->lang, dims, t->rank);
+    TORCH_BIND("size", "input", "dim=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    if (!torch_given(v[1]))
+        return torch_shape_tuple(h->lang, t);
+    int d = torch_dim(h, v[1], t->rank, at);
+    if (t->rank == 0)
+        torch_bad_index(h, &(BadIndex){0, d, 0}, at);
+    return v_int(t->shape[d]);
 }
 
 static Value fn_stride(Host *h, const Args *args)
 {
-    static const char *const names[] = {"input", "dim="};
-    Value v[2], dims[TENSOR_MAX_RANK];
-    args_bind(h->lang, "stride", args, names, 2, v);
-    Tensor *t = torch_tensor(h, v[0], "the argument", args->at_span);
-    if (given(v[1]))
-        return v_int(t->strides[torch_dim(h, v[1], t->rank, args->at_span)]);
+    TORCH_BIND("stride", "input", "dim=");
+    Value dims[TENSOR_MAX_RANK];
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    if (torch_given(v[1]) && t->rank)
+        return v_int(t->strides[torch_dim(h, v[1], t->rank, at)]);
     for (int d = 0; d < t->rank; d++)
         dims[d] = v_int(t->strides[d]);
     return v_tuple(h->lang, dims, t->rank);
@@ -482,36 +454,46 @@ static Value fn_stride(Host *h, const Args *args)
 
 static Value fn_dim(Host *h, const Args *args)
 {
-    return v_int(first(h, args)->rank);
+    return v_int(torch_first(h, args)->rank);
 }
 
 static Value fn_numel(Host *h, const Args *args)
 {
-    return v_int(tensor_count(first(h, args)));
+    return v_int(tensor_count(torch_first(h, args)));
 }
 
 static Value fn_is_contiguous(Host *h, const Args *args)
 {
-    return v_bool(tensor_is_contiguous(first(h, args)));
+    return v_bool(tensor_is_contiguous(torch_first(h, args)));
+}
+
+static Value fn_is_floating_point(Host *h, const Args *args)
+{
+    return v_bool(dtype_is_float(torch_first(h, args)->dtype));
 }
 
 static Value fn_element_size(Host *h, const Args *args)
 {
-    return v_int((int64_t)dtype_bytes(first(h, args)->dtype, 1));
+    return v_int((int64_t)dtype_bytes(torch_first(h, args)->dtype, 1));
 }
 
-#define ROW(name) {#name, fn_##name, true, true}
-#define METHOD(name) {#name, fn_##name, true, false}
 const TorchRow torch_shape_rows[] = {
-    ROW(reshape), {"view", fn_reshape, true, false}, ROW(transpose),
-    {"swapaxes", fn_transpose, true, true}, ROW(t), ROW(permute),
-    ROW(unsqueeze), ROW(squeeze), METHOD(expand), METHOD(expand_as),
-    ROW(flatten), METHOD(repeat), ROW(repeat_interleave), METHOD(contiguous),
-    {"cat", fn_cat, false, true}, {"concat", fn_cat, false, true},
-    {"concatenate", fn_cat, false, true}, {"stack", fn_stack, false, true},
-    ROW(split), ROW(chunk), ROW(unbind), ROW(tril), ROW(triu), ROW(gather),
-    ROW(index_select), METHOD(size), METHOD(stride), METHOD(dim),
-    {"ndimension", fn_dim, true, false}, ROW(numel),
-    {"nelement", fn_numel, true, false}, METHOD(is_contiguous),
-    METHOD(element_size), {NULL, NULL, false, false},
+    TORCH_ROW(reshape, BOTH), TORCH_ROW(view, METHOD),
+    TORCH_ROW(view_as, METHOD), TORCH_SAME(reshape_as, view_as, METHOD),
+    TORCH_ROW(flatten, BOTH), TORCH_ROW(unflatten, BOTH),
+    TORCH_ROW(transpose, BOTH), TORCH_SAME(swapaxes, transpose, BOTH),
+    TORCH_SAME(swapdims, transpose, BOTH), TORCH_ROW(t, BOTH),
+    TORCH_ROW(permute, BOTH), TORCH_ROW(movedim, BOTH),
+    TORCH_SAME(moveaxis, movedim, BOTH), TORCH_ROW(flip, BOTH),
+    TORCH_ROW(roll, BOTH), TORCH_ROW(unsqueeze, BOTH),
+    TORCH_ROW(squeeze, BOTH), TORCH_ROW(expand, METHOD),
+    TORCH_ROW(expand_as, METHOD), TORCH_ROW(broadcast_to, BOTH),
+    TORCH_ROW(contiguous, METHOD), TORCH_ROW(narrow, BOTH),
+    TORCH_ROW(select, BOTH), TORCH_ROW(diagonal, BOTH), TORCH_ROW(diag, BOTH),
+    TORCH_ROW(tril, BOTH), TORCH_ROW(triu, BOTH), TORCH_ROW(size, METHOD),
+    TORCH_ROW(stride, METHOD), TORCH_ROW(dim, METHOD),
+    TORCH_SAME(ndimension, dim, METHOD), TORCH_ROW(numel, BOTH),
+    TORCH_SAME(nelement, numel, METHOD), TORCH_ROW(is_contiguous, METHOD),
+    TORCH_ROW(is_floating_point, BOTH), TORCH_ROW(element_size, METHOD),
+    TORCH_END,
 };
