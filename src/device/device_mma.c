@@ -74,17 +74,21 @@ static bool read_letter(Text *t, char letter)
     return true;
 }
 
-// m16n8k16 or 16x16x16
-static bool read_shape(Text t, Parsed *p)
+// m16n8k16 or 16x16x16, the latter with a format right behind it (builtins).
+static bool read_shape(Text t, Parsed *p, Text *rest)
 {
     Text mnk = t, x = t;
+    *rest = (Text){0};
     if (read_letter(&mnk, 'm') && read_number(&mnk, &p->m) &&
         read_letter(&mnk, 'n') && read_number(&mnk, &p->n) &&
         read_letter(&mnk, 'k') && read_number(&mnk, &p->k) && mnk.len == 0)
         return true;
-    return read_number(&x, &p->m) && read_letter(&x, 'x') &&
-           read_number(&x, &p->n) && read_letter(&x, 'x') &&
-           read_number(&x, &p->k) && x.len == 0;
+    if (!read_number(&x, &p->m) || !read_letter(&x, 'x') ||
+        !read_number(&x, &p->n) || !read_letter(&x, 'x') ||
+        !read_number(&x, &p->k))
+        return false;
+    *rest = x;
+    return true;
 }
 
 static bool read_blocks(Text t, Parsed *p)
@@ -136,7 +140,8 @@ static bool read_type(Text t, Parsed *p)
 static bool is_noise(Text t)
 {
     static const char *const words[] = {
-        "v", "sync", "aligned", "row", "col", "async", "1k", "",
+        "v", "sync", "aligned", "row", "col", "async", "1k", "builtin",
+        "amdgcn", "",
     };
     for (size_t i = 0; i < countof(words); i++)
         if (text_is(t, words[i]))
@@ -150,10 +155,13 @@ static void read_word(Text word, Parsed *p)
         return;
     if (text_is(word, "mma") && p->unit_known)
         return;                                 // wgmma.mma_async
-    if (!p->shape_known && read_shape(word, p)) {
+    Text rest;
+    if (!p->shape_known && read_shape(word, p, &rest)) {
         p->shape_known = true;
         p->acc_first = p->type_count == 1;
-        return;
+        if (rest.len == 0)
+            return;
+        word = rest;
     }
     if (read_blocks(word, p) || read_type(word, p))
         return;

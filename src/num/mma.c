@@ -2,9 +2,28 @@
 #include "num/mma.h"
 #include "num/mma_int.h"
 
+// The columns of dtype.def that count here, as constants.
+enum {
+#define DTYPE(id, name, brief, kind, bits, exponent, mantissa, bias, inf,      \
+              fnuz, ...)                                                      \
+    BITS_##id = bits, EXPONENT_##id = exponent, MANTISSA_##id = mantissa,     \
+    BIAS_##id = bias,                                                         \
+    SPECIALS_##id = inf ? MMA_IEEE : fnuz ? MMA_FNUZ                          \
+                  : exponent ? MMA_FN : MMA_NONE,
+#include "num/dtype.def"
+};
+
 static const MmaTypeInfo types[] = {
-#define MMA_TYPE(id, name, code, bits, exponent, mantissa, bias, specials)    \
-    [MMA_##id] = {name, code, bits, exponent, mantissa, bias, MMA_##specials},
+#define MMA_TYPE(id, name, code, dtype)                                       \
+    [MMA_##id] = {                                                            \
+        name, code, BITS_##dtype, EXPONENT_##dtype, MANTISSA_##dtype,         \
+        BIAS_##dtype, (MmaSpecials)SPECIALS_##dtype,                          \
+    },
+#include "num/mma_type.def"
+};
+
+static const DType dtypes[] = {
+#define MMA_TYPE(id, name, code, dtype) [MMA_##id] = DT_##dtype,
 #include "num/mma_type.def"
 };
 
@@ -27,6 +46,17 @@ bool mma_type_find(Text name, MmaType *out)
 {
     for (int i = 0; i < MMA_TYPE_COUNT; i++) {
         if (!text_is(name, types[i].name))
+            continue;
+        *out = (MmaType)i;
+        return true;
+    }
+    return false;
+}
+
+bool mma_type_of(DType dtype, MmaType *out)
+{
+    for (int i = 0; i < MMA_TYPE_COUNT; i++) {
+        if (dtypes[i] != dtype)
             continue;
         *out = (MmaType)i;
         return true;

@@ -7,7 +7,7 @@
 #ifndef NUM_MMA_H
 #define NUM_MMA_H
 
-#include "support/support.h"
+#include "num/num.h"
 
 typedef enum {
 #define MMA_TYPE(id, ...) MMA_##id,
@@ -27,6 +27,8 @@ typedef struct {
 const MmaTypeInfo *mma_type_info(MmaType t);
 bool mma_type_find(Text name, MmaType *out);
 bool mma_type_of_code(int code, MmaType *out);
+// The format that holds a dtype; f32 is F32, TF32 is the caller's choice.
+bool mma_type_of(DType dtype, MmaType *out);
 
 // The units that matrix instructions run on.
 typedef enum { MMA_UNIT_SYNC, MMA_UNIT_WGMMA, MMA_UNIT_MFMA } MmaUnit;

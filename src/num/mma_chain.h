@@ -76,7 +76,9 @@ static void CHAIN(row)(CHAIN(Work) *w, int i)
 
 static void CHAIN(run)(const MmaSpec *s, const MmaTile *t)
 {
-    CHAIN(Work) w = {.spec = s, .tile = t};
+    CHAIN(Work) w;                              // large: not cleared
+    w.spec = s;
+    w.tile = t;
     for (w.column = 0; w.column < t->n; w.column += CHAIN(COLUMNS)) {
         w.columns = t->n - w.column < CHAIN(COLUMNS) ? t->n - w.column
                                                      : CHAIN(COLUMNS);

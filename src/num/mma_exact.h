@@ -97,7 +97,9 @@ static bool has_exact_kernel(const MmaSpec *s)
 
 static void run_exact(const MmaSpec *s, const MmaTile *t)
 {
-    Exact w = {.spec = s, .tile = t};
+    Exact w;                                    // large: not cleared
+    w.spec = s;
+    w.tile = t;
     for (w.column = 0; w.column < t->n; w.column += EXACT_COLUMNS) {
         w.columns = t->n - w.column < EXACT_COLUMNS ? t->n - w.column
                                                     : EXACT_COLUMNS;

@@ -635,11 +635,13 @@ static void run_sums(const MmaSpec *s, const MmaTile *t)
 {
     bool pairs = s->rule == MMA_LATE2 || s->rule == MMA_HALVES;
     bool wide = s->a == MMA_BF16 || s->a == MMA_TF32;
-    Work w = {
-        .spec = s, .tile = t, .width = pairs ? s->step / 2 : s->step,
-        .fraction = s->fraction, .kept = ~((1 << (24 - s->keep)) - 1),
-        .renormalise = !s->skip_renormalise,
-    };
+    Work w;                                     // large: not cleared
+    w.spec = s;
+    w.tile = t;
+    w.width = pairs ? s->step / 2 : s->step;
+    w.fraction = s->fraction;
+    w.kept = ~((1 << (24 - s->keep)) - 1);
+    w.renormalise = !s->skip_renormalise;
     w.panel.reordered = pairs;
     for (int k = 0; k < CHUNK; k++) {
         w.panel.order[k] = (uint8_t)kernel_order(s, k);

@@ -114,7 +114,7 @@ uint32_t sources_read(SourceSet *s, const char *path, const char **why)
     uint32_t file;
 
     if (standard ? !fd_read(STDIN_FILENO, &at, &len, why)
-                 : !file_read(path, &at, &len, why))
+                 : !file_read_unpacked(path, &at, &len, why))
         return 0;
     file = add_checked(s, standard ? "<stdin>" : path, (Text){at, len}, why);
     free(at);

@@ -1,6 +1,7 @@
 // mma_compare.c - the vector paths of matrix arithmetic against the scalar one.
 //
-// Usage: mma_compare DOTS [SEED] [FAMILY]. For every arithmetic of
+// Usage: mma_compare [DOTS [SEED [FAMILY]]], by default 100,000,000 1 and all.
+// For every arithmetic of
 // mma_rule.def, DOTS random and adversarial dot products are computed by each
 // path that the CPU has; one line a family, exit 1 when any differs. A failing
 // tile prints what repeats it.
@@ -285,7 +286,7 @@ static bool run_family(int family, int64_t dots, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    int64_t dots = argc > 1 ? atoll(argv[1]) : 100000;
+    int64_t dots = argc > 1 ? atoll(argv[1]) : 100000000;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
     bool ok = true;
     if (!mma_has_path(MMA_PATH_AVX2)) {
