@@ -1,10 +1,9 @@
 // mma_compare.c - the vector paths of matrix arithmetic against the scalar one.
 //
 // Usage: mma_compare [DOTS [SEED [FAMILY]]], by default 100,000,000 1 and all.
-// For every arithmetic of
-// mma_rule.def, DOTS random and adversarial dot products are computed by each
-// path that the CPU has; one line a family, exit 1 when any differs. A failing
-// tile prints what repeats it.
+// For every arithmetic of mma_rule.def, DOTS random and adversarial dot
+// products are computed by each path that the CPU has; one line a family, exit
+// 1 when any differs. A failing tile prints what repeats it.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
