@@ -1,4 +1,5 @@
 // cmd_run.c - `tilesim run`: execute, compare with the reference, report.
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -154,7 +155,7 @@ static ExitCode launch_one(Run *r, const NamedText *defines, int count,
     }
     if (!ready) {
         code = diag_fresh(r->s.cli->diag);
-        row_not_run(r, code, sweep);
+        row_not_run(r, parallel_cancelled() ? EXIT_INTERRUPTED : code, sweep);
     }
     return code;
 }
@@ -218,6 +219,14 @@ static void plural(TextBuf *b, int64_t n, const char *one, const char *many)
     buf_printf(b, "%lld %s", (long long)n, n == 1 ? one : many);
 }
 
+static void put_wrong(TextBuf *b, int wrong, int of)
+{
+    if (of == 1)
+        buf_puts(b, "1 output wrong");
+    else
+        buf_printf(b, "%d of %d outputs wrong", wrong, of);
+}
+
 // The last line of a script's run: what it came to.
 static void script_ends(const Run *r, ExitCode code)
 {
@@ -229,8 +238,7 @@ static void script_ends(const Run *r, ExitCode code)
         plural(&b, r->launches, "launch", "launches"),
             buf_printf(&b, " by the script, %d judged", r->judged);
     if (r->judged && r->wrong_outputs)
-        buf_printf(&b, ": %d of ", r->wrong_outputs),
-            plural(&b, r->outputs, "output wrong", "outputs wrong");
+        buf_puts(&b, ": "), put_wrong(&b, r->wrong_outputs, r->outputs);
     else if (r->judged && clean)
         buf_puts(&b, ": "), plural(&b, r->outputs, "output right",
                                    "outputs right");
@@ -316,6 +324,9 @@ int cmd_run(Cli *c)
         json_open(&r);
     if (open)
         run_all(&r);
+    if (parallel_cancelled() && r.launches == 0 && !c->json)
+        fprintf(stderr, "tilesim: stopped by %s before a kernel ran\n",
+                parallel_cancelled() == SIGINT ? "Ctrl-C" : "--timeout");
     ExitCode code = exit_worst(session_exit(&r.s), r.exit);
     int result = code == EXIT_CLEAN && r.script_code ? r.script_code : (int)code;
     if (c->json)

@@ -62,7 +62,8 @@ static OptionId nearest_option(const Cli *c, Text name)
     int distance = 4;
     for (int i = 0; i < OPT_COUNT; i++) {
         int d = text_distance(text_of(rows[i].name), name);
-        if ((rows[i].commands & (1u << c->command)) && d < distance) {
+        if (name.len > 2 && (rows[i].commands & (1u << c->command))
+            && d < distance) {
             distance = d;
             best = (OptionId)i;
         }

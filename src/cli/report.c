@@ -278,7 +278,8 @@ static void scaled(TextBuf *b, double x, double step, const char *const *unit)
         x /= step;
         unit++;
     }
-    buf_printf(b, x < 9.995 ? "%.2g %s" : "%.3g %s", x, *unit);
+    buf_printf(b, x < 9.95 ? "%.2g %s" : x < 999.5 ? "%.3g %s" : "%.0f %s", x,
+               *unit);
 }
 
 static void work_line(TextBuf *b, const RunReport *r)
@@ -366,7 +367,7 @@ void report_text(TextBuf *b, const RunReport *r)
 
 static void row_end_of_sweep(TextBuf *b, size_t line, Text sweep)
 {
-    report_column(b, line, 42);
+    report_column(b, line, 43);
     buf_text(b, sweep);
 }
 

@@ -147,9 +147,9 @@ static void all_arguments(TextBuf *b, const RunReport *r)
 static void headline(TextBuf *b, const RunReport *r)
 {
     const IrKernel *ir = r->c->kernel->ir;
-    const Source *s = sources_get(r->cli->sources, ir->at.file);
     size_t line = b->len;
-    if (s) {
+    if (ir->at.file) {
+        const Source *s = sources_get(r->cli->sources, ir->at.file);
         const char *slash = strrchr(s->path, '/');
         buf_printf(b, "%s:%d ", slash ? slash + 1 : s->path,
                    sources_place(r->cli->sources, ir->at.file, ir->at.begin)

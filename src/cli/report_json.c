@@ -118,9 +118,9 @@ static void output(Json *j, const RunReport *r, const OutputVerdict *o)
 
 static void place(Json *j, const Cli *c, Span at)
 {
-    const Source *s = sources_get(c->sources, at.file);
-    if (!s)
+    if (!at.file)
         return;
+    const Source *s = sources_get(c->sources, at.file);
     Place p = sources_place(c->sources, at.file, at.begin);
     json_key(j, TEXT("file"));
     json_string(j, s->path);

@@ -207,7 +207,7 @@ static void put_usage(Lang *l, TextBuf *b, const Parser *p)
 {
     size_t line = b->len;
     buf_printf(b, "usage: %.*s [-h]", TEXT_ARG(program(p)));
-    size_t indent = b->len - line - 4;
+    size_t indent = b->len - line - 5;
     for (int i = 0; i < p->options.len; i++) {
         const Option *o = &p->options.at[i];
         TextBuf one = {0};

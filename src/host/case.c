@@ -217,7 +217,7 @@ static bool take_outs(Filling *f)
     return true;
 }
 
-static bool take_list(Filling *f, const List *list, Text words)
+static bool take_list(Filling *f, const List *list, Text words, Span at)
 {
     int n = 0;
     for (int i = 0; i < f->k->ir->param_count; i++) {
@@ -232,8 +232,7 @@ static bool take_list(Filling *f, const List *list, Text words)
             a->i64 = v.kind == VAL_INT ? v.i : (int64_t)v.f;
             a->f64 = v.kind == VAL_INT ? (double)v.i : v.f;
         } else if (!t || !tensor_contiguous(&a->tensor, t)) {
-            diag_error(f->h->options.diag, EXIT_PROGRAM, f->k->ir->at,
-                       "bad-inputs", "value %d of %.*s is %s, not a tensor "
+            diag_error(f->h->options.diag, EXIT_PROGRAM, at, "bad-inputs", "value %d of %.*s is %s, not a tensor "
                        "for '%.*s'", n - 1, TEXT_ARG(words),
                        value_type_name(v), TEXT_ARG(f->k->ir->params[i].name));
             return false;
@@ -270,7 +269,7 @@ static void inputs_body(Lang *l, void *ctx)
     }
     Value v = lang_call(l, c->inputs, &args);
     c->ok = take_list(c->f, value_to_list(l, v, fn->def->name_at),
-                      TEXT("inputs()"));
+                      TEXT("inputs()"), fn->def->name_at);
 }
 
 static bool take_inputs_function(Filling *f)
@@ -310,11 +309,14 @@ static bool no_memory(Filling *f, int p, const int64_t *shape)
 {
     const IrBuffer *b = f->k->ir->params[p].buffer;
     TextBuf m = {0};
+    double bytes = dtype_bytes(b->dtype, 1);
     shape_text(&m, shape, b->rank);
+    for (int d = 0; d < b->rank; d++)
+        bytes *= shape[d];
     diag_error(f->h->options.diag, EXIT_LIMIT, b->at, "no-memory",
-               "tensor '%.*s' %s%.*s does not fit into memory",
+               "tensor '%.*s' %s%.*s does not fit into memory: it has %.3g GiB",
                TEXT_ARG(b->name), dtype_info(b->dtype)->brief, (int)m.len,
-               m.at);
+               m.at, bytes / 0x1p30);
     buf_release(&m);
     return false;
 }
@@ -421,7 +423,8 @@ bool launch_case(Host *h, KernelObject *k, const CaseOptions *options,
     find_outputs(&f);
     bool ok = sizes_from_defines(&f) && take_files(&f);
     if (ok && options->inputs)
-        ok = take_list(&f, options->inputs, TEXT("given by the script"));
+        ok = take_list(&f, options->inputs, TEXT("given by the script"),
+                       k->ir->at);
     ok = ok && (options->inputs || take_inputs_function(&f));
     for (int i = 0; ok && i < n; i++)
         ok = k->ir->params[i].is_scalar ? fill_scalar(&f, i)

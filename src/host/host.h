@@ -71,6 +71,7 @@ struct Host {
 
 Host *host_create(const HostOptions *options);
 void host_destroy(Host *h);
+int64_t host_memory_left(const Host *h);        // 0: as much as you like
 
 // ---- kernel.c: callable kernels ---------------------------------------------
 

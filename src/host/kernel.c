@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "host/host.h"
+#include "support/parallel.h"
 
 KernelObject *kernel_of(Value v)
 {
@@ -19,6 +20,12 @@ Value kernel_new(Host *h, IrKernel *ir, Text factory, const Dict *arguments)
     list_append(h->lang, h->kept.list, v);
     vec_push(h->options.arena, &h->kernels, k);
     return v;
+}
+
+int64_t host_memory_left(const Host *h)
+{
+    int64_t left = h->heap.limit - h->heap.now;
+    return !h->heap.limit ? 0 : left > 0 ? left : 1;
 }
 
 Code *kernel_code(KernelObject *k, CodeMode mode)
@@ -317,6 +324,18 @@ static void bind_call(KernelObject *k, const Args *call, KernelArg *args,
                    TEXT_ARG(k->ir->name), inputs, call->count);
 }
 
+// The reason was reported, or is Ctrl-C.
+static _Noreturn void did_not_run(const KernelObject *k, const Args *call)
+{
+    Host *h = k->host;
+    int why = parallel_cancelled();
+    if (why)
+        lang_stop(h->lang, why < 0 ? EXIT_LIMIT : EXIT_INTERRUPTED);
+    diag_note(h->options.diag, call->at_span, "'%.*s' was called from here",
+              TEXT_ARG(k->ir->name));
+    lang_stop(h->lang, diag_exit(h->options.diag));
+}
+
 static Value kernel_call(Lang *l, Foreign *self, const Args *call)
 {
     KernelObject *k = (KernelObject *)self;
@@ -327,17 +346,17 @@ static Value kernel_call(Lang *l, Foreign *self, const Args *call)
     allocate_outputs(k, args, given, call->at_span);
     if (k->host->options.record_only)
         return results(k, args);
-    InterpOptions options = {.max_findings = 20};
+    InterpOptions options = {.max_findings = 20,
+                             .memory_limit = host_memory_left(k->host)};
     InterpResult r = kernel_run(k, CODE_AS_WRITTEN, args, NULL, &options);
     if (r.printed.len)
         fwrite(r.printed.at, 1, r.printed.len, k->host->options.out);
-    if (k->host->options.launched)
+    if (r.launches && k->host->options.launched)
         k->host->options.launched(k->host->options.ctx, k, &r);
     bool ok = r.ok || r.finding_total;
     interp_result_release(&r);
     if (!ok)
-        lang_raise(l, "RuntimeError", call->at_span,
-                   "kernel '%.*s' did not run", TEXT_ARG(k->ir->name));
+        did_not_run(k, call);
     return results(k, args);
 }
 

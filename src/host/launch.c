@@ -215,16 +215,16 @@ static void make_body(Lang *l, void *ctx)
 static bool missing_defines(Making *m)
 {
     JitObject *j = jit_of(m->c->value);
+    Value v = j ? j->function : m->c->value;
     TextBuf b = {0};
-    if (!j || j->configs.kind != VAL_NONE)
+    if (v.kind != VAL_FUNCTION || (j && j->configs.kind != VAL_NONE))
         return false;
-    const Function *fn = j->function.function;
+    const Function *fn = v.function;
+    bool eager = j && j->eager;
     for (int i = 0; i < function_param_count(fn); i++) {
-        Value v;
-        bool has, given;
+        bool has;
         Text name = function_param(fn, i, &v, &has);
-        given = launch_defines(m->o, name);
-        if (!has && !given && !j->eager)
+        if (!has && !launch_defines(m->o, name) && !eager)
             buf_printf(&b, "%s-D %.*s=...", b.len ? " " : "", TEXT_ARG(name));
     }
     if (b.len) {

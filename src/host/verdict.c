@@ -152,6 +152,7 @@ static bool run_f64(Host *h, LaunchCase *c, Verdict *v,
     KernelArg *args = xcalloc(c->kernel->ir->param_count + 1, sizeof *args);
     Progress progress = {options, "f64 blocks"};
     InterpOptions run = {.blocks = blocks.at, .block_count = blocks.len,
+                         .memory_limit = host_memory_left(h),
                          .max_findings = 1, .progress = tell,
                          .progress_ctx = &progress};
     uint8_t **writes = output_shadows(c);
@@ -327,6 +328,7 @@ static bool run_as_written(Host *h, LaunchCase *c, Verdict *v, uint8_t **writes,
     int64_t only;
     Progress progress = {options, "blocks"};
     InterpOptions run = {
+        .memory_limit = host_memory_left(h),
         .max_findings = 20,
         .prints = options->prints,
         .print_count = options->print_count,
@@ -367,8 +369,9 @@ static bool take_references(Host *h, LaunchCase *c, Verdict *v, Value reference)
     v->reference_seconds = time_now() - start;
     if (ok && count < v->output_count) {
         diag_error(h->options.diag, EXIT_PROGRAM, c->kernel->ir->at,
-                   "reference-count", "the kernel has %d outputs, its "
-                   "reference returns %d", v->output_count, count);
+                   "reference-count", "the kernel has %d output%s, its "
+                   "reference returns %d", v->output_count,
+                   v->output_count == 1 ? "" : "s", count);
         ok = false;
     }
     for (int i = 0; i < count; i++) {

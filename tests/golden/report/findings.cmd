@@ -1,0 +1,2 @@
+run findings.tile
+run --json findings.tile

@@ -1,0 +1,5 @@
+--help
+run --help
+dump --help
+bogus
+$ "$TILESIM" >/dev/null

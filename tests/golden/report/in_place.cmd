@@ -1,0 +1,1 @@
+run in_place.tile

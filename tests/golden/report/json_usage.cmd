@@ -1,0 +1,2 @@
+run --json ../../../programs/gemm.tile -D M=3
+run --json none.tile

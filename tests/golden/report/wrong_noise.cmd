@@ -1,0 +1,1 @@
+run wrong_noise.tile

@@ -1,0 +1,1 @@
+run assert_staging.tile -D N=40

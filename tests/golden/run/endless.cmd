@@ -1,0 +1,1 @@
+run endless.tile --timeout 1

@@ -1,0 +1,3 @@
+$ : >"$WORK/empty.tile"
+$ (cd "$WORK" && "$TILESIM" run empty.tile)
+run /dev/null

@@ -1,0 +1,1 @@
+run grid_dynamic_negative.tile -D n=64

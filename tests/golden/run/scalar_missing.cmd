@@ -1,0 +1,2 @@
+run scalar_missing.tile
+run scalar_missing.tile -D n=many
