@@ -45,12 +45,12 @@ Value method_value(Lang *l, const Method *m)
 // ---- modules --------------------------------------------------------------------
 
 // Anything of an unknown module is unknown: using it is the error.
-static Value opaque_member(Lang *l, const Module *m, Text name)
+static Value opaque_member(Lang *l, Text owner, Text name)
 {
     Module *child = new (l->options.arena, Module);
 
-    child->name = text_format(l->options.arena, "%.*s.%.*s",
-                              TEXT_ARG(m->name), TEXT_ARG(name));
+    child->name = text_format(l->options.arena, "%.*s.%.*s", TEXT_ARG(owner),
+                              TEXT_ARG(name));
     child->opaque = true;
     return v_module(child);
 }
@@ -65,7 +65,7 @@ static bool module_getattr(Lang *l, Module *m, Text name, Value *out)
         return *out = v_str(m->name), true;
     if (!m->opaque)
         return false;
-    *out = opaque_member(l, m, name);
+    *out = opaque_member(l, m->name, name);
     return true;
 }
 
@@ -356,6 +356,8 @@ _Noreturn static void no_attribute(Lang *l, Value v, Text name, Span at)
 {
     Text near = near_attribute(l, v, name);
 
+    if (v.kind == VAL_MODULE && v.module == l->language)
+        language_unknown(l, name, at);
     if (v.kind == VAL_MODULE)
         lang_raise_near(l, "AttributeError", at, near,
                         "module '%.*s' has no attribute '%.*s'",
@@ -378,6 +380,8 @@ Value getattr_or_raise(Lang *l, Value v, Text name, Span at, Span name_at)
 
     if (lang_getattr(l, v, name, &out, at))
         return out;
+    if (v.kind == VAL_CLASS && v.cls->foreign_base)
+        return opaque_member(l, text_of(v.cls->foreign_base), name);
     if (v.kind == VAL_INSTANCE && v.instance->cls->foreign_base)
         lang_unsupported(l, at, "'%.*s' of a class that derives from '%s' "
                          "(unknown to tilesim)", TEXT_ARG(name),

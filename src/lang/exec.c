@@ -153,9 +153,19 @@ static void exec_annassign(Lang *l, Frame *f, const Ast *s)
 
 // ---- definitions -------------------------------------------------------------------
 
+static bool is_opaque(Value v)
+{
+    return v.kind == VAL_MODULE && v.module->opaque;
+}
+
+// What something unknown decorates is unknown too: using it is the error.
 static Value decorate(Lang *l, const Ast *s, const Value *decorators, Value v)
 {
     for (int i = s->y.len - 1; i >= 0; i--) {
+        if (is_opaque(decorators[i])) {
+            v = decorators[i];
+            continue;
+        }
         Args args = {.at = &v, .count = 1, .at_span = s->y.at[i]->at};
 
         temp_push(l, v);
@@ -165,12 +175,24 @@ static Value decorate(Lang *l, const Ast *s, const Value *decorators, Value v)
     return v;
 }
 
+// @unknown and @unknown(...) alike.
+static Value eval_decorator(Lang *l, Frame *f, const Ast *e)
+{
+    if (e->kind == AST_CALL) {
+        Value callee = eval(l, f, e->a);
+
+        if (is_opaque(callee))
+            return callee;
+    }
+    return eval(l, f, e);
+}
+
 static Value *eval_decorators(Lang *l, Frame *f, const Ast *s)
 {
     Value *out = temps_take(l, s->y.len);
 
     for (int i = 0; i < s->y.len; i++)
-        out[i] = eval(l, f, s->y.at[i]);
+        out[i] = eval_decorator(l, f, s->y.at[i]);
     return out;
 }
 

@@ -271,6 +271,8 @@ static Value member(Lang *l, Module *m, const Ast *alias)
                                          TEXT_ARG(alias->text)), alias->at);
     if (!child->opaque)
         return v_module(child);
+    if (m == l->language)
+        language_unknown(l, alias->text, alias->at);
     lang_raise_near(l, "ImportError", alias->at,
                     nearest_name(&m->members, alias->text, TEXT("")),
                     "cannot import name '%.*s' from '%.*s'",

@@ -1,4 +1,5 @@
 // language.c - the module tilelang.language: every row of the op table.
+#include "lang/eval_int.h"
 #include "lang/trace_int.h"
 
 static bool lookup(Lang *l, Module *m, Text name, Value *out)
@@ -61,10 +62,9 @@ bool trace_getattr(Lang *l, Value v, Text name, Value *out, Span at)
 void language_unknown(Lang *l, Text name, Span at)
 {
     Text near = op_suggest(l->options.ops, name);
+
     if (near.len)
-        lang_raise(l, "AttributeError", at,
-                   "unknown primitive 'T.%.*s'; did you mean 'T.%.*s'?",
-                   TEXT_ARG(name), TEXT_ARG(near));
-    lang_raise(l, "AttributeError", at, "unknown primitive 'T.%.*s'",
-               TEXT_ARG(name));
+        near = text_format(lang_arena(l), "T.%.*s", TEXT_ARG(near));
+    lang_raise_near(l, "AttributeError", at, near,
+                    "unknown primitive 'T.%.*s'", TEXT_ARG(name));
 }
