@@ -58,7 +58,7 @@ static bool mark_stmt(void *ctx, IrStmt *t)
         ir_walk(t->then, mark_stmt, mark_expr, &inside);
         return false;
     }
-    if (t->kind == STMT_STORE && s->parallel)
+    if ((t->kind == STMT_STORE || t->kind == STMT_ALLOC) && s->parallel)
         s->l->var_private[t->buffer->id] = true;
     if (t->kind == STMT_TILE)
         mark_operands(s, t);
@@ -98,7 +98,7 @@ static bool written_stmt(void *ctx, IrStmt *t)
 {
     Written *w = ctx;
 
-    if (t->kind == STMT_STORE)
+    if (t->kind == STMT_STORE || t->kind == STMT_ALLOC)
         w->p->written[root_of(w->l, t->buffer->id)] = true;
     if (t->kind == STMT_TILE)
         for (int i = 0; i < t->operand_count; i++)

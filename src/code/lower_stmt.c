@@ -93,10 +93,9 @@ static bool overwrites(const IrStmt *s, const IrBuffer *b)
     if (dst->buffer != b || dst->form != REGION_WHOLE)
         return false;
     return s->op == OP_CLEAR ||
-           (s->op == OP_COPY
-                ? s->operand[0].kind == OPERAND_REGION &&
-                      is_global(s->operand[0].region->buffer)
-                : !may_fault(s->operand[1].expr));
+           (s->op == OP_COPY ? s->operand[0].kind == OPERAND_REGION &&
+                                   is_global(s->operand[0].region->buffer)
+                             : !may_fault(s->operand[1].expr));
 }
 
 // Whether the statements after the allocation write b before they read it.

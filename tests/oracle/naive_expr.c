@@ -172,9 +172,9 @@ double naive_float_op(Op op, double a, double b)
     case OP_FMOD:
         return fmod(a, b);
     case OP_MAX:
-        return fmax(a, b);
+        return a == b ? (signbit(a) ? b : a) : fmax(a, b); // -0 < +0
     case OP_MIN:
-        return fmin(a, b);
+        return a == b ? (signbit(a) ? a : b) : fmin(a, b);
     case OP_NEG:
         return -a;
     case OP_ABS:

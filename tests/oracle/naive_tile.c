@@ -16,8 +16,8 @@ static unsigned side(Naive *n, const IrBuffer *b, IrExpr *const *min,
 
     naive_indices(n, b, min, b->rank, index);
     for (int d = 0; d < b->rank; d++)
-        if (map[d] >= 0) {
-            index[d] += at[map[d]];
+        if (map[d] >= 0) { // a slice starts where it says
+            index[d] = naive_eval(n, min[d]).i + at[map[d]];
             quiet |= 1u << d;
         }
     return quiet;
