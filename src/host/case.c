@@ -314,7 +314,7 @@ static bool no_memory(Filling *f, int p, const int64_t *shape)
     for (int d = 0; d < b->rank; d++)
         bytes *= shape[d];
     diag_error(f->h->options.diag, EXIT_LIMIT, b->at, "no-memory",
-               "tensor '%.*s' %s%.*s does not fit into memory: it has %.3g GiB",
+               "tensor '%.*s' %s%.*s does not fit into memory: it has %.0f GiB",
                TEXT_ARG(b->name), dtype_info(b->dtype)->brief, (int)m.len,
                m.at, bytes / 0x1p30);
     buf_release(&m);

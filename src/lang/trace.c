@@ -8,10 +8,6 @@
 // name stands where in which tensor, then the body runs with plain integers.
 #include "lang/trace_int.h"
 
-// Ids of symbols made outside a kernel start here, so that they stay unique
-// in each kernel that uses them.
-enum { FIRST_SHARED_VAR = 1000000 };
-
 Trace *trace_need(Lang *l, const char *what, Span at)
 {
     if (!l->trace)
@@ -25,11 +21,9 @@ IrKernel *trace_kernel(Lang *l)
 {
     if (l->trace)
         return l->trace->k;
-    if (!l->scratch) {
+    if (!l->scratch)
         l->scratch = ir_kernel(lang_arena(l), l->options.ops, l->options.diag,
                                TEXT("factory"), (Span){0});
-        l->scratch->next_var = FIRST_SHARED_VAR;
-    }
     return l->scratch;
 }
 
@@ -219,6 +213,8 @@ static void trace_open(Lang *l, Trace *t, Function *fn, Span at)
     Arena *a = lang_arena(l);
     t->function = fn;
     t->k = ir_kernel(a, l->options.ops, l->options.diag, fn->name, at);
+    // symbols made outside a kernel keep their ids in all that use them
+    t->k->next_var = l->scratch ? l->scratch->next_var : 0;
     t->block = t->k->body;
     t->outer = l->trace;
     l->trace = t;
