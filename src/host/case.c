@@ -332,8 +332,10 @@ static bool fill_tensor(Filling *f, int i)
         return false;
     if (!tensor_new(&f->h->heap, t, b->dtype, b->rank, shape))
         return no_memory(f, i, shape);
-    if (kernel_is_output(f->k, i))
+    if (kernel_is_output(f->k, i)) {
+        tensor_poison(t);
         return true;
+    }
     supply_fill(t, f->o->supply, f->h->options.seed, i);
     f->c->supply[i] = text_of(supply_words(f->o->supply, b->dtype));
     return true;

@@ -277,6 +277,7 @@ static void allocate_outputs(KernelObject *k, KernelArg *args, bool *given,
         if (!tensor_new(&h->heap, &args[i].tensor, b->dtype, b->rank, shape))
             lang_raise(h->lang, "MemoryError", at,
                        "no memory for output '%.*s'", TEXT_ARG(b->name));
+        tensor_poison(&args[i].tensor);
     }
 }
 

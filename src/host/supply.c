@@ -4,6 +4,7 @@
 // tensor is the same whoever fills which part of it. Philox4x32-10: Salmon et
 // al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 #include <math.h>
+#include <string.h>
 
 #include "host/host.h"
 #include "num/lanes.h"
@@ -150,4 +151,29 @@ const char *supply_words(SupplyKind kind, DType t)
         return "1";
     return dtype_info(t)->kind == KIND_BOOL ? "0..1"
            : dtype_info(t)->kind == KIND_UINT ? "0..2" : "-2..2";
+}
+
+// ---- outputs ---------------------------------------------------------------------
+
+enum { POISON_BYTES = 1 << 20 };
+
+static void poison_part(void *ctx, int worker, int64_t item)
+{
+    const Tensor *t = ctx;
+    size_t all = dtype_bytes(t->dtype, tensor_count(t));
+    size_t from = (size_t)item * POISON_BYTES;
+    size_t n = all - from < POISON_BYTES ? all - from : POISON_BYTES;
+    (void)worker;
+    // all bits set is a NaN of every float but the fnuz kinds, and -1
+    memset((char *)tensor_data(t) + from, t->dtype == DT_BOOL ? 1 : 0xff, n);
+}
+
+void tensor_poison(Tensor *t)
+{
+    size_t all = dtype_bytes(t->dtype, tensor_count(t));
+    if (t->dtype == DT_E4M3FNUZ || t->dtype == DT_E5M2FNUZ)
+        memset(tensor_data(t), 0x80, all);      // their only NaN
+    else
+        parallel_for((int64_t)((all + POISON_BYTES - 1) / POISON_BYTES), 1,
+                     poison_part, t);
 }

@@ -90,4 +90,7 @@ void tensor_assign_number(Tensor *dst, double f64, int64_t i64);
 void tensor_read(const Tensor *src, DType to, void *dst, CastRule rule);
 double tensor_get_f64(const Tensor *t, const int64_t *index);
 void tensor_fill_f64(Tensor *t, double v);
+// What uninitialised memory looks like here: NaN, -1, True. A new tensor; an
+// element that no kernel stores shows.
+void tensor_poison(Tensor *t);
 #endif
