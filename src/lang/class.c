@@ -172,7 +172,9 @@ bool instance_getattr(Lang *l, Value v, Text name, Value *out, Span at)
         return *out = attributes_dict(l, &i->attributes), true;
     if (map_value(&l->more->object->attributes, name, out))
         return bind_attribute(l, v, i->cls, out, at);
-    if (i->cls->exception && text_is(name, "__traceback__"))
+    if (i->cls->exception &&
+        (text_is(name, "__cause__") || text_is(name, "__context__") ||
+         text_is(name, "__traceback__")))
         return *out = V_NONE, true;
     return call_dunder(l, v, "__getattr__", &key, 1, out, at);
 }

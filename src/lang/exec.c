@@ -175,10 +175,12 @@ static Value decorate(Lang *l, const Ast *s, const Value *decorators, Value v)
     return v;
 }
 
-// @unknown and @unknown(...) alike.
+// @unknown and @unknown(...) alike. Only a callee that is a name is looked at
+// beforehand: evaluating it twice shows nowhere.
 static Value eval_decorator(Lang *l, Frame *f, const Ast *e)
 {
-    if (e->kind == AST_CALL) {
+    if (e->kind == AST_CALL &&
+        (e->a->kind == AST_NAME || e->a->kind == AST_ATTRIBUTE)) {
         Value callee = eval(l, f, e->a);
 
         if (is_opaque(callee))

@@ -14,6 +14,7 @@ typedef struct {
     char align;                 // '<' '>' '^' '=' or 0
     char sign;                  // '+' '-' ' ' or 0
     bool alternate, zero;
+    bool no_minus_zero;         // 'z'
     int width;
     char group;                 // ',' '_' or 0
     int precision;              // -1: none
@@ -80,7 +81,7 @@ static Spec read_spec(Lang *l, Text t, Value v, Span at)
     if (c == '+' || c == '-' || c == ' ')
         s.sign = c, i++;
     if (char_at(t, i) == 'z')
-        i++;
+        s.no_minus_zero = true, i++;
     if (char_at(t, i) == '#')
         s.alternate = true, i++;
     if (char_at(t, i) == '0') {
@@ -147,6 +148,9 @@ static void format_text(Lang *l, TextBuf *out, Value v, Text t, const Spec *s,
     if (s->sign)
         lang_raise(l, "ValueError", at,
                    "Sign not allowed in string format specifier");
+    if (s->group)
+        lang_raise(l, "ValueError", at, "Cannot specify '%c' with 's'.",
+                   s->group);
     if (s->align == '=' && !s->zero)
         lang_raise(l, "ValueError", at,
                    "'=' alignment not allowed in string format specifier");
@@ -319,13 +323,16 @@ static void format_float(Lang *l, TextBuf *out, Value v, double f,
                          const Spec *s, Span at)
 {
     TextBuf body = {0};
+    bool minus = signbit(f) && !isnan(f);
 
     if (s->type && !strchr("eEfFgGn%", s->type))
         bad_code(l, s->type, v, at);
     put_float(&body, fabs(s->type == '%' ? f * 100 : f), s);
     if (s->type == '%')
         buf_addc(&body, '%');
-    put_number(out, s, sign_text(s, signbit(f) && !isnan(f)), &body, 3);
+    if (s->no_minus_zero && !strpbrk(body.at, "123456789in"))
+        minus = false;
+    put_number(out, s, sign_text(s, minus), &body, 3);
 }
 
 // ---- any value ----------------------------------------------------------------------------

@@ -9,7 +9,8 @@ typedef struct {
     Lang *l;
     const Args *args;
     const Dict *mapping;        // of format_map, else NULL
-    int next;                   // automatic numbering; -1: by hand
+    int next;                   // automatic numbering
+    bool by_hand;
     Span at;
 } Fields;
 
@@ -22,15 +23,31 @@ static Value positional(Fields *f, int i)
     return f->args->at[i];
 }
 
+static void check_numbering(const Fields *f, bool mixed)
+{
+    if (mixed)
+        lang_raise(f->l, "ValueError", f->at,
+                   "cannot switch from %s",
+                   f->by_hand ? "manual field specification to automatic "
+                                "field numbering"
+                              : "automatic field numbering to manual field "
+                                "specification");
+}
+
 static Value field_root(Fields *f, Text name)
 {
     int64_t i;
     Value v;
 
-    if (name.len == 0)
+    if (name.len == 0) {
+        check_numbering(f, f->by_hand);
         return positional(f, f->next++);
-    if (text_to_i64(name, &i) && i >= 0 && i < INT32_MAX)
+    }
+    if (text_to_i64(name, &i) && i >= 0 && i < INT32_MAX) {
+        check_numbering(f, f->next > 0);
+        f->by_hand = true;
         return positional(f, (int)i);
+    }
     for (int k = 0; k < f->args->keyword_count; k++)
         if (text_eq(f->args->names[k], name))
             return f->args->values[k];

@@ -96,7 +96,7 @@ static void run_guarded(Lang *l, void *ctx)
 Flow exec_try(Lang *l, Frame *f, const Ast *s)
 {
     Guarded g = {.f = f, .s = s};
-    Value e = V_NONE, returned;
+    Value e = V_NONE, returned, outer = l->raised;
     Flow flow;
     bool ok;
 
@@ -110,7 +110,11 @@ Flow exec_try(Lang *l, Frame *f, const Ast *s)
     returned = l->returned;
     temp_push(l, returned);
     temp_push(l, e);
+    temp_push(l, outer);
+    if (!ok)                                    // being handled, in a way
+        l->raised = e;
     flow = exec_block(l, f, &s->b->x);
+    l->raised = outer;
     if (flow != FLOW_NEXT)                      // a jump out drops the exception
         return flow;
     if (!ok)

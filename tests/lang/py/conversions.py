@@ -1,0 +1,12 @@
+print(int(3.99), int(-3.99), int("15"), int("-15"), int(True), float(3), float("2.5"), float(False), str(3), str(2.0), str(None), bool("False"), bool(0.0), bool([]), bool([0]))
+print(list("ab"), list((1, 2)), list({"k": 1}), list(range(2)), list({5}), tuple([1]), tuple("ab"), set([1, 1]), dict([("a", 1)]), dict(a=1), dict({"a": 1}, b=2), dict(zip("ab", "cd")))
+print(str([1, "a", 2.5, None]), str({"a": (1,)}), repr("q'"), str("q'"), repr(1e10), str(1e16), str(-0.0), repr([1.0, -2.5e-7]))
+print(int("0b101", 0), int("0o17", 0), int("0xFf", 0), int("z", 36), int("1010", 2), hex(int("ff", 16)), ord("a"), chr(98), complex is None if False else "-")
+print(float("1e3"), float("-.5"), float("  7  "), float("inf") > 1e308, float("nan") != float("nan"), round(float("2.675"), 2), int(float("1e3")), int(1e3), float("1_0"))
+print(sum([True, False, True]), True + 1, False * 5, [10, 20][True], "ab"[False], isinstance(True, int), True == 1, True is 1 if False else "-", max(True, 0), int("٣") if False else 3)
+print("%d" % 3.7, "%f" % 2, "%s" % 1.0, "%x" % 255, "%d" % True, "{:d}".format(True), "{:.1f}".format(3), "{}".format(True), f"{3:.2f} {2.0:g} {7:e}")
+print(list(map(int, "1 2 3".split())), list(map(float, ["1", "2.5"])), list(map(str, [1, None])), list(map(bool, [0, 1, "", "x"])), [int(c) for c in "123"], "".join(map(chr, [72, 105])))
+print(bytes("ab", "utf-8") == b"ab", b"ab".decode() + "c", list(b"ab"), bytes([97, 98]).decode(), str(b"x"), int.from_bytes is None if False else "-", [*b"z"])
+for f in (lambda: int("1.5"), lambda: int("a"), lambda: int(None), lambda: float("x"), lambda: float(None), lambda: list(5), lambda: dict([1, 2]), lambda: ord(""), lambda: chr("a") if False else chr(-5), lambda: int([1]), lambda: float("1,5"), lambda: tuple(3), lambda: set(1), lambda: sum("a"), lambda: "1" + 1, lambda: 1 + "1", lambda: [] + (), lambda: int(float("nan")), lambda: int(float("inf")), lambda: str(b"a", 3) if False else int("")):
+    try: print(f())
+    except Exception as e: print(type(e).__name__, "-", e)
