@@ -1,0 +1,9 @@
+banks --target h200 nvidia.tsv --explain 3
+banks --target h200 nvidia.tsv --explain 5
+banks --target h200 nvidia.tsv --explain 6
+banks --target h200 nvidia.tsv --explain 7
+banks --target h200 nvidia.tsv --explain 8
+banks --target mi300x amd.tsv --explain 2
+banks --target mi355x amd.tsv --explain 2
+banks --target mi300x amd.tsv --explain 4
+banks --target mi300x amd.tsv --explain 5

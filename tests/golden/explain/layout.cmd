@@ -1,0 +1,4 @@
+explain layout mma_m16n8k16_f32_f16
+explain layout v_mfma_f32_4x4x4_16b_f16
+explain layout wgmma_m64n40k32_f32_e4m3
+explain layout mfma_4x4x4_4b_f64 --json
