@@ -285,6 +285,10 @@ uint8_t enter_control(Lower *l, Val cond); // returns the taint to restore
 void lower_for(Lower *l, const IrStmt *s);
 void lower_while(Lower *l, const IrStmt *s);
 void lower_jump(Lower *l, bool is_continue);
+void loop_enter(Lower *l, LoopCtx *ctx);
+void loop_continue_here(Lower *l, LoopCtx *ctx);    // where continue goes
+void loop_leave(Lower *l, LoopCtx *ctx);            // where break goes
+void lower_persistent(Lower *l, const IrStmt *s);
 
 // ---- lower_parallel.c ----------------------------------------------------
 void lower_parallel(Lower *l, const IrStmt *s);

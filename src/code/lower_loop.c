@@ -27,7 +27,13 @@ static bool has_jump(const IrStmt *s)
 
 // ---- the shared frame ----------------------------------------------------
 
-static void enter_loop(Lower *l, LoopCtx *ctx)
+static void patch_all(Lower *l, int *at, int n)
+{
+    for (int i = 0; i < n; i++)
+        patch(l, at[i]);
+}
+
+void loop_enter(Lower *l, LoopCtx *ctx)
 {
     *ctx = (LoopCtx){.outer = l->loop, .live = -1, .iter = -1};
     l->loop = ctx;
@@ -35,11 +41,18 @@ static void enter_loop(Lower *l, LoopCtx *ctx)
         l->par->depth++;
 }
 
-static void leave_loop(Lower *l)
+// Behind the loop: where its breaks go.
+void loop_leave(Lower *l, LoopCtx *ctx)
 {
+    patch_all(l, ctx->breaks.at, ctx->breaks.len);
     l->loop = l->loop->outer;
     if (l->par)
         l->par->depth--;
+}
+
+void loop_continue_here(Lower *l, LoopCtx *ctx)
+{
+    patch_all(l, ctx->continues.at, ctx->continues.len);
 }
 
 static int mask_copy(Lower *l, int from)
@@ -65,12 +78,6 @@ static void mask_and(Lower *l, int d, int mask)
                     .a = d,
                     .b = mask,
                     .c = -1});
-}
-
-static void patch_all(Lower *l, int *at, int n)
-{
-    for (int i = 0; i < n; i++)
-        patch(l, at[i]);
 }
 
 static void jump_back(Lower *l, int to)
@@ -180,12 +187,12 @@ static void uniform_for(Lower *l, const IrStmt *s, int d, Trip *t)
     LoopCtx ctx;
     int entry, next;
 
-    enter_loop(l, &ctx);
+    loop_enter(l, &ctx);
     entry = emit(
         l, (Instr){.op = INSTR_JUMPGE, .d = t->counter, .a = t->extent.reg});
     bind_trip(l, t);
     lower_nest(l, s, d + 1);
-    patch_all(l, ctx.continues.at, ctx.continues.len);
+    loop_continue_here(l, &ctx);
     next = l->out->len;
     emit(l, (Instr){.op = INSTR_NEXT,
                     .d = t->counter,
@@ -193,8 +200,7 @@ static void uniform_for(Lower *l, const IrStmt *s, int d, Trip *t)
                     .b = entry + 1 - next});
     note_loop(l, t, next);
     patch(l, entry);
-    patch_all(l, ctx.breaks.at, ctx.breaks.len);
-    leave_loop(l);
+    loop_leave(l, &ctx);
     l->control = saved;
 }
 
@@ -227,7 +233,7 @@ static void divergent_for(Lower *l, const IrStmt *s, int d, Trip *t)
     LoopCtx ctx;
     int slot;
 
-    enter_loop(l, &ctx);
+    loop_enter(l, &ctx);
     ctx.live = mask_copy(l, mask);
     ctx.iter = new_reg(l, false);
     top = l->out->len;
@@ -242,7 +248,7 @@ static void divergent_for(Lower *l, const IrStmt *s, int d, Trip *t)
     jump_back(l, top);
     patch(l, end);
     l->par->mask = mask;
-    leave_loop(l);
+    loop_leave(l, &ctx);
 }
 
 // Loop d of a statement's nest; past the last one, its body.
@@ -268,7 +274,7 @@ void lower_for(Lower *l, const IrStmt *s)
     if (s->loop == LOOP_THREAD)
         unsupported(l, "T.thread_binding: code per thread does not run yet");
     else if (s->loop == LOOP_PERSISTENT)
-        unsupported(l, "T.Persistent is not supported yet");
+        lower_persistent(l, s);
     else if (s->loop == LOOP_PARALLEL && !l->par)
         lower_parallel(l, s);
     else
@@ -284,16 +290,15 @@ static void uniform_while(Lower *l, const IrStmt *s)
     LoopCtx ctx;
     Val cond;
 
-    enter_loop(l, &ctx);
+    loop_enter(l, &ctx);
     cond = cast_value(l, value_of(l, s->cond), DT_BOOL, true);
     enter_control(l, cond);
     end = emit(l, (Instr){.op = INSTR_JUMPZ, .a = cond.reg});
     lower_stmt(l, s->then);
-    patch_all(l, ctx.continues.at, ctx.continues.len);
+    loop_continue_here(l, &ctx);
     jump_back(l, top);
     patch(l, end);
-    patch_all(l, ctx.breaks.at, ctx.breaks.len);
-    leave_loop(l);
+    loop_leave(l, &ctx);
     l->control = saved;
 }
 
@@ -303,7 +308,7 @@ static void divergent_while(Lower *l, const IrStmt *s)
     LoopCtx ctx;
     Val cond;
 
-    enter_loop(l, &ctx);
+    loop_enter(l, &ctx);
     ctx.live = mask_copy(l, mask);
     ctx.iter = new_reg(l, false);
     top = l->out->len;
@@ -318,7 +323,7 @@ static void divergent_while(Lower *l, const IrStmt *s)
     jump_back(l, top);
     patch(l, end);
     l->par->mask = mask;
-    leave_loop(l);
+    loop_leave(l, &ctx);
 }
 
 void lower_while(Lower *l, const IrStmt *s)

@@ -86,6 +86,40 @@ static Flow loop(Naive *n, const IrStmt *s, int d)
     return FLOW_ON;
 }
 
+// tilelang_surface 4.8, word for word.
+static void persistent(Naive *n, const IrStmt *s)
+{
+    int v = s->var_count;
+    int64_t d[IR_MAX_RANK], gs = 8, total = 1;
+    int64_t wave = naive_eval(n, s->wave_size).i;
+    int64_t index = naive_eval(n, s->wave_index).i;
+
+    for (int i = 0; i < v; i++)
+        d[i] = naive_eval(n, s->extent[i]).i;
+    if (s->group_size)
+        gs = naive_eval(n, s->group_size).i;
+    gs = gs < d[v - 1] ? gs : d[v - 1];
+    gs = gs > 1 ? gs : 1;
+    for (int i = 0; i < v - 1; i++)
+        total *= d[i];
+    total *= (d[v - 1] + gs - 1) / gs * gs;
+    for (int64_t w = 0; w < (total + wave - 1) / wave; w++) {
+        int64_t at = w * wave + index, last = at % gs;
+
+        if (at >= total)
+            break;
+        at /= gs;
+        for (int i = v - 2; i >= 0; i--) {
+            n->var[s->vars[i]->id] = naive_of_int(s->vars[i]->dtype, at % d[i]);
+            at /= d[i];
+        }
+        last += at * gs;
+        n->var[s->vars[v - 1]->id] = naive_of_int(s->vars[v - 1]->dtype, last);
+        if (last < d[v - 1] && run(n, s->then) == FLOW_BREAK)
+            break;
+    }
+}
+
 static void launch(Naive *n, const IrStmt *s)
 {
     int64_t grid[3] = {1, 1, 1}, total = 1;
@@ -140,7 +174,10 @@ static Flow run(Naive *n, const IrStmt *s)
             return run(n, s->then);
         return s->otherwise ? run(n, s->otherwise) : FLOW_ON;
     case STMT_FOR:
-        return loop(n, s, 0);
+        if (s->loop != LOOP_PERSISTENT)
+            return loop(n, s, 0);
+        persistent(n, s);
+        break;
     case STMT_WHILE:
         while (naive_truth(naive_eval(n, s->cond)))
             if (run(n, s->then) == FLOW_BREAK)

@@ -97,6 +97,9 @@ static const Case cases[] = {
     {"math", 0, {"float8_e4m3fn"}},
     {"layout", 0, {"float32"}},
     {"layout", 0, {"bfloat16"}},
+    {"persistent", 11, {"float32"}},
+    {"persistent", 16, {"int32"}},
+    {"persistent", 1, {"int32"}},
     {"walk", 77, {"float32"}},
     {"walk", 16, {"float16"}},
     {"walk", 1, {"float32"}},
@@ -154,6 +157,9 @@ START_TEST(bytecode_means_what_the_kernel_says)
         for (size_t j = 0; j < countof(threads); j++)
             if (lanes_for((Isa)i))
                 run_one(c, &p, code, &want, findings, isas[i], threads[j]);
+    setenv("TILESIM_XSMM", "0", 1);
+    run_one(c, &p, code, &want, findings, "generic", 2);
+    unsetenv("TILESIM_XSMM");
     free_tensors(&want);
     close_program(&p);
 }
