@@ -55,7 +55,7 @@ bool tensor_from_array(Host *h, const ArrayView *a, Tensor *out,
         *why = "it does not fit into memory";
         return false;
     }
-    memcpy(tensor_data(out), a->data, a->bytes);
+    num_convert(t, tensor_data(out), t, a->data, tensor_count(out));
     return true;
 }
 
@@ -73,13 +73,17 @@ const ArrayView *array_named(const ArrayFile *file, Text name)
                ? array_at(file, 0) : array_find(file, name);
 }
 
-static void view_of(const Tensor *t, Text name, const char *dtype, ArrayView *v)
+bool array_view(const Tensor *t, Text name, bool npy, ArrayView *v)
 {
+    const char *dtype = word_of(t->dtype, npy);
+    if (!dtype)
+        return false;
     *v = (ArrayView){.name = name, .dtype = text_of(dtype), .rank = t->rank};
     for (int d = 0; d < t->rank; d++)
         v->shape[d] = t->shape[d];
     v->data = tensor_data(t);
     v->bytes = dtype_bytes(t->dtype, tensor_count(t));
+    return true;
 }
 
 static int param_named(const LaunchCase *c, Text name)
@@ -116,7 +120,7 @@ static bool save_group(Host *h, const LaunchCase *c, int first)
         if (!text_eq(c->outs[i].value, file) || (i > first && !safe))
             continue;
         const Tensor *t = &c->args[param_named(c, c->outs[i].name)].tensor;
-        view_of(t, c->outs[i].name, word_of(t->dtype, !safe), &views[n++]);
+        array_view(t, c->outs[i].name, !safe, &views[n++]);
     }
     bool ok = safe ? safetensors_write(path, views, n, &why)
                    : npy_write(path, views, &why);

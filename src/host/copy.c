@@ -140,9 +140,23 @@ static void gather(void *out, const Tile *t, size_t bytes)
         gather_uint64_t(out, t);
 }
 
+// Negative floats wrap to uint8, as torch goes through int64.
+static void floats_to_u8(uint8_t *dst, DType from, const char *src, int64_t n)
+{
+    int64_t whole[LENGTH];
+    size_t bytes = dtype_bytes(from, 1);
+    for (int64_t at = 0; at < n; at += LENGTH) {
+        int64_t m = n - at < LENGTH ? n - at : LENGTH;
+        num_convert(DT_I64, whole, from, src + at * (int64_t)bytes, m);
+        num_convert(DT_U8, dst + at, DT_I64, whole, m);
+    }
+}
+
 static void convert(const Copy *c, void *dst, const void *src, int64_t n)
 {
-    if (c->to == c->from)
+    if (c->rule == CAST_TORCH && c->to == DT_U8 && dtype_is_float(c->from))
+        floats_to_u8(dst, c->from, src, n);
+    else if (c->to == c->from)
         memcpy(dst, src, dtype_bytes(c->to, n));
     else if (c->rule == CAST_SAT)
         num_convert(c->to, dst, c->from, src, n);

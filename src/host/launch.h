@@ -46,6 +46,9 @@ bool launch_reference(Host *h, Module *m, Text name, bool named, Value *out);
 // arrays.c
 // Can `name` be written to `file`? NULL, or why not.
 const char *array_refuses(const LaunchCase *c, Text name, Text file);
+// t, which is contiguous, as a file holds it; false: it has no word for the
+// dtype.
+bool array_view(const Tensor *t, Text name, bool npy, ArrayView *v);
 bool tensor_from_array(Host *h, const ArrayView *a, Tensor *out,
                        const char **why);
 bool array_dtype(Text name, DType *out);

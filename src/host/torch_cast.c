@@ -53,10 +53,17 @@ static Value fn_to(Host *h, const Args *args)
 
 static Value fn_type(Host *h, const Args *args)
 {
-    Tensor *t = torch_first(h, args);
-    if (args->count == 1)
-        return v_text(h->lang, "torch.%s", dtype_info(t->dtype)->name);
-    return fn_to(h, args);
+    static const char *const words[DT_COUNT] = {
+        [DT_BOOL] = "Bool", [DT_U8] = "Byte", [DT_I8] = "Char",
+        [DT_I16] = "Short", [DT_I32] = "Int", [DT_I64] = "Long",
+        [DT_F16] = "Half", [DT_BF16] = "BFloat16", [DT_F32] = "Float",
+        [DT_F64] = "Double",
+    };
+    DType t = torch_first(h, args)->dtype;
+    if (args->count > 1 || args->keyword_count)
+        return fn_to(h, args);
+    return v_text(h->lang, "torch.cuda.%sTensor",
+                  words[t] ? words[t] : dtype_info(t)->name);
 }
 
 #define CAST(name, type)                                                       \
@@ -110,6 +117,17 @@ static Value fn_item(Host *h, const Args *args)
     return torch_item(h, torch_first(h, args), args->at_span);
 }
 
+// float(x), int(x)
+static Value fn_number(Host *h, const Args *args)
+{
+    Tensor *t = torch_first(h, args);
+    if (tensor_count(t) != 1)
+        lang_raise(h->lang, "ValueError", args->at_span,
+                   "a tensor of %lld elements is not a number",
+                   (long long)tensor_count(t));
+    return torch_item(h, t, args->at_span);
+}
+
 static Value list_level(Host *h, const Tensor *t, Span at)
 {
     if (t->rank == 0)
@@ -144,6 +162,7 @@ static Value fn_copy_(Host *h, const Args *args)
         lang_raise(h->lang, "RuntimeError", at,
                    "copy_(): the source does not have the tensor's shape");
     torch_will_write(h, t, at);
+    torch_check_overlap(h, t, from, at);
     tensor_assign(t, from);
     return v[0];
 }
@@ -187,6 +206,7 @@ const TorchRow torch_cast_rows[] = {
     TORCH_SAME(cpu, same, METHOD), TORCH_SAME(cuda, same, METHOD),
     TORCH_SAME(detach, same, METHOD), TORCH_SAME(requires_grad_, same, METHOD),
     TORCH_ROW(clone, BOTH), TORCH_ROW(item, METHOD), TORCH_ROW(tolist, METHOD),
+    TORCH_SAME(__float__, number, METHOD), TORCH_SAME(__int__, number, METHOD),
     TORCH_ROW(copy_, METHOD), TORCH_ROW(fill_, METHOD),
     TORCH_ROW(zero_, METHOD), TORCH_END,
 };

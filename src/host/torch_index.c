@@ -77,15 +77,21 @@ static void by_mask(Host *h, Indexing *x, const Tensor *mask, Span at)
         add_index(h, x, tensor_select(&found, 1, d), at);
 }
 
+// uint8 was torch's bool once, and still is here.
+static bool is_mask(const Tensor *t)
+{
+    return t->dtype == DT_BOOL || t->dtype == DT_U8;
+}
+
 static void by_tensor(Host *h, Indexing *x, const Tensor *t, Span at)
 {
     if (dtype_is_float(t->dtype))
         lang_raise(h->lang, "IndexError", at,
                    "a tensor of %s cannot be an index: integers and bool can",
                    dtype_info(t->dtype)->name);
-    if (t->dtype == DT_BOOL && t->rank == 0)
+    if (is_mask(t) && t->rank == 0)
         lang_unsupported(h->lang, at, "a single bool as an index");
-    if (t->dtype == DT_BOOL) {
+    if (is_mask(t)) {
         by_mask(h, x, t, at);
         return;
     }
@@ -115,7 +121,7 @@ static Value as_index(Host *h, Value v, Span at)
 static int dims_used(Value v)
 {
     const Tensor *t = tensor_of(v);
-    if (t && t->dtype == DT_BOOL)
+    if (t && is_mask(t))
         return t->rank;
     return v.kind != VAL_NONE && v.kind != VAL_ELLIPSIS;
 }
@@ -135,17 +141,28 @@ static void apply(Host *h, Indexing *x, Value v, int left_open, Span at)
     } else if (v.kind == VAL_INT) {
         by_int(h, x, v.i, at);
     } else {
-        lang_raise(h->lang, "IndexError", at, "a tensor's index is an integer, "
+        lang_raise(h->lang, v.kind == VAL_STR ? "TypeError" : "IndexError", at,
+                   "a tensor's index is an integer, "
                    "a slice, None, ..., a list or a tensor, not %s",
                    value_type_name(v));
     }
+}
+
+// A list of more than numbers counts as a tuple.
+static bool is_like_tuple(Value v)
+{
+    for (int i = 0; v.kind == VAL_LIST && i < v.list->len; i++)
+        if (!torch_is_number(v.list->at[i]))
+            return true;
+    return false;
 }
 
 static Indexing index_view(Host *h, const Tensor *t, Value index, Span at)
 {
     Indexing x = {.t = *t};
     List one = {.at = &index, .len = 1};
-    const List *items = index.kind == VAL_TUPLE ? index.list : &one;
+    const List *items = index.kind == VAL_TUPLE || is_like_tuple(index)
+                            ? index.list : &one;
     Value plain[2 * TENSOR_MAX_RANK];
     int used = 0, dots = 0;
     if (items->len > (int)countof(plain))
@@ -339,6 +356,7 @@ void torch_setitem(Lang *l, Foreign *self, Value index, Value v, Span at)
         put(h, &x, v, at);
     } else {
         Tensor src = fitted(h, v, x.t.rank, x.t.shape, x.t.dtype, at);
+        torch_check_overlap(h, &x.t, &src, at);
         tensor_assign(&x.t, &src);
     }
 }

@@ -95,6 +95,8 @@ Value torch_keep(Value v);
 void torch_done(Value v);
 // What an in-place operation writes to: not expanded, and its memory its own.
 void torch_will_write(Host *h, Tensor *t, Span at);
+// Raises when to and from are different parts of memory that share some.
+void torch_check_overlap(Host *h, const Tensor *to, const Tensor *from, Span at);
 
 // ---- torch_number.c: elementwise ------------------------------------------------------
 
@@ -117,9 +119,8 @@ Value torch_select(Host *h, Value c, Value a, Value b, DType t, Span at);
 Value torch_to_bool(Host *h, Value v, Span at);
 // v as dtype t; itself when it is one.
 Value torch_cast(Host *h, Value v, DType t, Span at);
-// f32 for f16, bf16 and integers, else v's own: what composed functions are
-// computed in, to be rounded once.
-DType torch_wide(const Host *h, DType t);
+// What functions made of several steps are computed in, to be rounded once.
+#define TORCH_WIDE DT_F64
 
 // ---- others -------------------------------------------------------------------------
 
@@ -144,4 +145,5 @@ int64_t torch_differing(Host *h, const Tensor *a, const Tensor *b, double rtol,
 
 void torch_testing_fill(Host *h, Module *m);
 bool einops_import(Host *h, Text name, Value *out);
+bool safetensors_import(Host *h, Text name, Value *out);
 #endif

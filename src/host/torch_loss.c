@@ -31,7 +31,7 @@ static Value difference(Host *h, const Value *v, DType *t, DType *w, Span at)
     torch_tensor(h, v[0], "input", at);
     torch_tensor(h, v[1], "target", at);
     *t = torch_promote(h, v[0], v[1]);
-    *w = torch_wide(h, *t);
+    *w = TORCH_WIDE;
     return op2(h, LANE_OP_SUB, v[0], v[1], *w, at);
 }
 
@@ -59,7 +59,7 @@ static Value fn_kl_div(Host *h, const Args *args)
     TORCH_BIND("kl_div", "input", "target", "size_average=", "reduce=",
                "reduction=", "log_target=");
     torch_tensor(h, v[0], "input", at);
-    DType t = torch_tensor(h, v[1], "target", at)->dtype, w = torch_wide(h, t);
+    DType t = torch_tensor(h, v[1], "target", at)->dtype, w = TORCH_WIDE;
     Value y = torch_keep(torch_cast(h, v[1], w, at)), x;
     if (torch_flag(h, v[5], false, at)) {
         x = op2(h, LANE_OP_SUB, y, v[0], w, at);
@@ -81,7 +81,7 @@ static Value fn_cross_entropy(Host *h, const Args *args)
                "ignore_index=", "reduce=", "reduction=");
     Tensor *x = torch_tensor(h, v[0], "input", at), out;
     Tensor *y = torch_tensor(h, v[1], "target", at);
-    DType t = x->dtype, w = torch_wide(h, t);
+    DType t = x->dtype, w = TORCH_WIDE;
     BadIndex bad;
     if (torch_given(v[2]) || torch_given(v[4]) || x->rank != 2 || y->rank != 1
         || dtype_is_float(y->dtype))

@@ -340,7 +340,8 @@ static void put_items(Host *h, Value v, Tensor to, Span at)
     }
     if (to.rank == 0) {
         if (!torch_is_number(v))
-            lang_raise(h->lang, torch_is_list(v) ? "ValueError" : "TypeError",
+            lang_raise(h->lang, torch_is_list(v) || v.kind == VAL_STR
+                                    ? "ValueError" : "TypeError",
                        at, torch_is_list(v)
                                ? "the nested lists are not of one length"
                                : "expected numbers, found %s",

@@ -58,8 +58,10 @@ static Value of_kind(Host *h, const Args *args, const char *name, LaneOp op,
     DType t = torch_tensor(h, v[0], "the argument", at)->dtype;
     bool same = floats_only ? !dtype_is_float(t)
                             : dtype_info(t)->kind == KIND_UINT;
-    if (t == DT_BOOL && !floats_only && op == LANE_OP_SIGN)
-        same = true;
+    if (t == DT_BOOL && op == LANE_OP_ABS)
+        lang_raise(h->lang, "RuntimeError", at, "abs() is not there for bool");
+    if (op == LANE_OP_SIGN && (same || t == DT_BOOL))
+        return torch_binary(h, LANE_OP_MIN, v[0], v_bool(true), DT_NONE, at);
     if (same)
         return torch_elementwise(h, LANE_OP_OR, (Value[]){v[0], v[0]}, 2, t,
                                  DT_NONE, at);
@@ -232,7 +234,7 @@ static Value scaled(Host *h, const Args *args, const char *name, AstOp op)
     }
     DType t = torch_promote(h, v[0], v[1]), w = t;
     if (dtype_is_float(t))
-        w = torch_wide(h, t);
+        w = TORCH_WIDE;
     Value in[2] = {v[1], v[2]};
     in[1] = torch_elementwise(h, LANE_OP_MUL, in, 2, w, DT_NONE, at);
     in[0] = v[0];
@@ -289,7 +291,7 @@ static Value fn_square(Host *h, const Args *args)
 static Value fn_logaddexp(Host *h, const Args *args)
 {
     TORCH_BIND("logaddexp", "input", "other");
-    DType t = torch_promote(h, v[0], v[1]), w = torch_wide(h, t);
+    DType t = torch_promote(h, v[0], v[1]), w = TORCH_WIDE;
     Value max = torch_extreme(h, torch_keep(v[0]), torch_keep(v[1]), true, at);
     Value d = torch_elementwise(h, LANE_OP_SUB, v, 2, w, DT_NONE, at);
     Value same = torch_compare(h, AST_OP_EQ, v[0], v[1], at);   // of infinities
@@ -337,16 +339,15 @@ static Value fn_logical_not(Host *h, const Args *args)
 
 static Value places(Host *h, const Tensor *t, Span at)
 {
-    Tensor found, cols[TENSOR_MAX_RANK];
+    Tensor found, row = t->rank ? *t : tensor_unsqueeze(t, 0);
     Value out[TENSOR_MAX_RANK];
-    if (!tensor_nonzero(&h->heap, &found, t))
+    if (!tensor_nonzero(&h->heap, &found, &row))
         torch_no_memory(h, at);
-    for (int d = 0; d < t->rank; d++) {
-        cols[d] = tensor_select(&found, 1, d);
-        out[d] = torch_view(h, &found, cols[d]);
-    }
+    for (int d = 0; d < found.shape[1]; d++)
+        out[d] = torch_view(h, &found, tensor_select(&found, 1, d));
+    int n = (int)found.shape[1];
     tensor_release(&found);
-    return v_tuple(h->lang, out, t->rank);
+    return v_tuple(h->lang, out, n);
 }
 
 static Value choose(Host *h, Value c, Value a, Value b, Span at)
@@ -430,7 +431,7 @@ static Value fn_clamp_max(Host *h, const Args *args)
 static Value fn_lerp(Host *h, const Args *args)
 {
     TORCH_BIND("lerp", "input", "end", "weight");
-    DType t = torch_promote(h, v[0], v[1]), w = torch_wide(h, t);
+    DType t = torch_promote(h, v[0], v[1]), w = TORCH_WIDE;
     Value in[2] = {v[1], torch_keep(v[0])};
     in[0] = torch_elementwise(h, LANE_OP_SUB, in, 2, w, DT_NONE, at);
     in[1] = v[2];

@@ -457,7 +457,7 @@ bool torch_import(Host *h, Text name, Value *out)
         {"torch.testing", testing_module}, {"torch.cuda", cuda_module},
         {"torch.version", version_module},
     };
-    if (einops_import(h, name, out))
+    if (einops_import(h, name, out) || safetensors_import(h, name, out))
         return true;
     for (size_t i = 0; i < countof(modules); i++)
         if (text_is(name, modules[i].name)) {

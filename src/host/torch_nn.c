@@ -1,7 +1,6 @@
 // torch_nn.c - what torch.nn.functional is used for in references.
 //
-// Functions made of several steps are computed in f32 (f64 for f64) and
-// rounded once, as torch's kernels do.
+// Functions made of several steps are computed in f64 and rounded once.
 #include <math.h>
 
 #include "host/torch_int.h"
@@ -16,7 +15,7 @@ typedef struct {
 static Value widen(Wide *c, Host *h, Value v, Span at)
 {
     DType t = torch_tensor(h, v, "the argument", at)->dtype;
-    *c = (Wide){h, t, torch_wide(h, t), at};
+    *c = (Wide){h, t, TORCH_WIDE, at};
     if (!dtype_is_float(t))
         lang_raise(h->lang, "RuntimeError", at,
                    "this function takes floats, not %s", dtype_info(t)->name);

@@ -91,11 +91,6 @@ DType torch_asked_dtype(Host *h, Value v, DType fallback, Span at)
     return torch_dtype(h, t);
 }
 
-DType torch_wide(const Host *h, DType t)
-{
-    return torch_dtype(h, t == DT_F64 ? DT_F64 : DT_F32);
-}
-
 // ---- operands -----------------------------------------------------------------------
 
 static Operand operand_of(Host *h, Value v, Span at)

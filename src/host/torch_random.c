@@ -80,7 +80,7 @@ static Value fn_randn_like(Host *h, const Args *args)
 // U(0,1) from U(-1,1): (x + 1) / 2 is exact in f32.
 static Value uniform(Host *h, const Recipe *r, Span at)
 {
-    DType w = torch_wide(h, r->t);
+    DType w = TORCH_WIDE;
     Value v = random_tensor(h, r, SUPPLY_UNIFORM, w, at);
     v = torch_elementwise(h, LANE_OP_ADD, (Value[]){v, v_float(1)}, 2, w,
                           DT_NONE, at);
@@ -180,7 +180,7 @@ static Value scaled(Host *h, const Args *args, const char *name,
                "std=");
     Tensor *t = torch_tensor(h, v[0], "the argument", at);
     Recipe r = {.rank = t->rank};
-    DType w = torch_wide(h, t->dtype);
+    DType w = TORCH_WIDE;
     for (int i = 0; i < 2; i++)
         v[1 + i] = torch_given(v[4 + i]) ? v[4 + i] : v[1 + i];
     a = torch_given(v[1]) ? value_to_float(h->lang, v[1], name, at) : a;

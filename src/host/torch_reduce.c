@@ -30,12 +30,12 @@ static bool is_sum(Reduction r)
     return r == REDUCE_SUM || r == REDUCE_PROD;
 }
 
-static void no_elements(Host *h, const Tensor *t, uint32_t mask,
+static void no_elements(Host *h, const Tensor *t, uint32_t mask, bool asked,
                         const char *name, Span at)
 {
     for (int d = 0; d < t->rank; d++)
         if ((mask >> d & 1) && t->shape[d] == 0)
-            lang_raise(h->lang, "RuntimeError", at,
+            lang_raise(h->lang, asked ? "IndexError" : "RuntimeError", at,
                        "%s() of no elements: dimension %d has size 0", name, d);
 }
 
@@ -53,7 +53,7 @@ static Value with_dims(Host *h, const Args *args, const char *name, Reduction r)
                    "mean() of %s: convert to a float first",
                    dtype_info(t->dtype)->name);
     if (r == REDUCE_AMAX || r == REDUCE_AMIN)
-        no_elements(h, t, mask, name, at);
+        no_elements(h, t, mask, torch_given(v[1]), name, at);
     return torch_reduce(h, converted(h, v[0], out, at), r, mask,
                         torch_flag(h, v[2], false, at), out, at);
 }
@@ -94,7 +94,7 @@ static Value extreme(Host *h, const Args *args, bool max)
     uint32_t mask = torch_dims(h, V_NONE, t->rank, at);
     if (torch_given(v[1]))
         mask = t->rank ? 1u << torch_dim(h, v[1], t->rank, at) : 0;
-    no_elements(h, t, mask, name, at);
+    no_elements(h, t, mask, torch_given(v[1]), name, at);
     if (!torch_given(v[1]))
         return torch_reduce(h, v[0], r, mask, false, t->dtype, at);
     bool keep = torch_flag(h, v[2], false, at);
@@ -123,7 +123,7 @@ static Value fn_aminmax(Host *h, const Args *args)
     Tensor *t = torch_tensor(h, v[0], "the argument", at);
     uint32_t mask = torch_dims(h, v[1], t->rank, at);
     bool keep = torch_flag(h, v[2], false, at);
-    no_elements(h, t, mask, "aminmax", at);
+    no_elements(h, t, mask, torch_given(v[1]), "aminmax", at);
     Value both[2] = {
         torch_reduce(h, v[0], REDUCE_AMIN, mask, keep, t->dtype, at),
         torch_reduce(h, v[0], REDUCE_AMAX, mask, keep, t->dtype, at),
@@ -143,7 +143,7 @@ static Value arg_extreme(Host *h, const Args *args, const char *name,
     uint32_t mask = torch_dims(h, V_NONE, t->rank, at);
     if (torch_given(v[1]))
         mask = t->rank ? 1u << torch_dim(h, v[1], t->rank, at) : 0;
-    no_elements(h, t, mask, name, at);
+    no_elements(h, t, mask, true, name, at);
     return torch_reduce(h, v[0], r, mask, torch_flag(h, v[2], false, at),
                         DT_I64, at);
 }
@@ -182,7 +182,7 @@ static Value spread(Host *h, const Args *args, const char *name, bool root)
     if (off != 0 && off != 1)
         lang_unsupported(h->lang, at, "%s() with correction %lld", name,
                          (long long)off);
-    DType w = root ? torch_wide(h, type) : type;
+    DType w = root ? TORCH_WIDE : type;
     Value out = torch_reduce(h, v[0], off ? REDUCE_VAR1 : REDUCE_VAR0,
                              torch_dims(h, v[1], t->rank, at),
                              torch_flag(h, v[3], false, at), w, at);

@@ -18,6 +18,15 @@ static void check_index(Host *h, const Tensor *t, const Tensor *index, int dim,
                    "%s(): the index is not within the tensors' shapes", name);
 }
 
+static _Noreturn void bad_element(Host *h, const BadIndex *bad, Span at)
+{
+    if (bad->dim < 0)
+        torch_no_memory(h, at);
+    lang_raise(h->lang, "RuntimeError", at,
+               "index %lld is out of range for dimension %d of size %lld",
+               (long long)bad->index, bad->dim, (long long)bad->size);
+}
+
 static Value fn_gather(Host *h, const Args *args)
 {
     TORCH_BIND("gather", "input", "dim", "index", "*", "sparse_grad=");
@@ -27,7 +36,7 @@ static Value fn_gather(Host *h, const Args *args)
     int d = torch_dim(h, v[1], t->rank, at);
     check_index(h, t, i, d, NULL, "gather", at);
     if (!tensor_gather(&h->heap, &out, t, d, i, &bad))
-        torch_bad_index(h, &bad, at);
+        bad_element(h, &bad, at);
     return tensor_value(h, out);
 }
 
@@ -72,7 +81,7 @@ static Value scattered(Host *h, Value x, Value dim, Value index, Value src,
         torch_no_memory(h, at);
     Value result = tensor_value(h, out);
     if (!tensor_scatter(tensor_of(result), d, i, s, rule, &bad))
-        torch_bad_index(h, &bad, at);
+        bad_element(h, &bad, at);
     return result;
 }
 

@@ -53,12 +53,10 @@ static Value reinterpreted(Host *h, const Tensor *t, DType to, Span at)
         lang_unsupported(h->lang, at, "view() of floats under another dtype in "
                          "a reference evaluated in f64");
     tensor_data(t);
-    bool aligned = was == is || (tensor_is_contiguous(t)
-                                 && t->offset * was % is == 0);
-    if (aligned)
-        whole = tensor_retain(t);
-    else if (!tensor_cast(&whole, t, t->dtype, true))
-        torch_no_memory(h, at);
+    if (was != is && (!tensor_is_contiguous(t) || t->offset * was % is))
+        lang_raise(h->lang, "RuntimeError", at, "view() as %s of a tensor that "
+                   "is not contiguous", dtype_info(to)->name);
+    whole = tensor_retain(t);
     whole.dtype = to;
     if (was != is) {
         whole.offset = whole.offset * was / is;
@@ -68,9 +66,9 @@ static Value reinterpreted(Host *h, const Tensor *t, DType to, Span at)
     return tensor_value(h, whole);
 }
 
-static Value fn_reshape(Host *h, const Args *args)
+static Value reshape(Host *h, const Args *args, bool view)
 {
-    Tensor *t = torch_first(h, args);
+    Tensor *t = torch_first(h, args), out;
     int64_t shape[TENSOR_MAX_RANK];
     Span at = args->at_span;
     if (args->count < 2 && args->keyword_count == 0)
@@ -84,7 +82,17 @@ static Value fn_reshape(Host *h, const Args *args)
     }
     int rank = torch_sizes(h, args, 1, shape);
     infer(h, t, rank, shape, at);
-    return torch_reshaped(h, t, rank, shape, at);
+    if (!view)
+        return torch_reshaped(h, t, rank, shape, at);
+    if (!tensor_view(&out, t, rank, shape))
+        lang_raise(h->lang, "RuntimeError", at, "view() needs elements that "
+                   "follow each other as the shape says: use reshape()");
+    return tensor_value(h, out);
+}
+
+static Value fn_reshape(Host *h, const Args *args)
+{
+    return reshape(h, args, false);
 }
 
 static Value fn_view(Host *h, const Args *args)
@@ -95,7 +103,7 @@ static Value fn_view(Host *h, const Args *args)
         return reinterpreted(h, t, value_to_dtype(h->lang, args->at[1],
                                                   args->at_span),
                              args->at_span);
-    return fn_reshape(h, args);
+    return reshape(h, args, true);
 }
 
 static Value fn_view_as(Host *h, const Args *args)

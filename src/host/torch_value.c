@@ -77,6 +77,18 @@ void torch_will_write(Host *h, Tensor *t, Span at)
     tensor_will_write(t);
 }
 
+void torch_check_overlap(Host *h, const Tensor *to, const Tensor *from, Span at)
+{
+    int64_t n = tensor_count(to), m = tensor_count(from);
+    bool dense = tensor_is_contiguous(to) && tensor_is_contiguous(from);
+    if (to->storage != from->storage || !dense || to->dtype != from->dtype
+        || (to->offset == from->offset && n == m))
+        return;
+    if (to->offset < from->offset + m && from->offset < to->offset + n)
+        lang_raise(h->lang, "RuntimeError", at, "the value shares memory with "
+                   "the place it is assigned to: clone() it first");
+}
+
 // ---- arguments ----------------------------------------------------------------------
 
 Tensor *torch_tensor(Host *h, Value v, const char *what, Span at)
@@ -162,7 +174,10 @@ int torch_sizes(Host *h, const Args *args, int from, int64_t *shape)
 int torch_tensor_list(Host *h, Value v, const Tensor **in, Span at)
 {
     List *items = value_to_list(h->lang, v, at);
-    if (items->len < 1 || items->len > TORCH_MOST_TENSORS)
+    if (items->len == 0)
+        lang_raise(h->lang, "ValueError", at, "expected a list of tensors; it "
+                   "is empty");
+    if (items->len > TORCH_MOST_TENSORS)
         lang_raise(h->lang, "RuntimeError", at,
                    "expected 1 to %d tensors, found %d", TORCH_MOST_TENSORS,
                    items->len);
