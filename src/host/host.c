@@ -10,6 +10,14 @@ static bool import(Lang *l, Text name, Value *out)
            || script_import(h, name, out);
 }
 
+// What only records kernels may end with the first thing that needs results.
+static bool may_stop(Lang *l)
+{
+    const Host *h = lang_options(l)->ctx;
+
+    return h->options.record_only && h->kernels.len > 0;
+}
+
 Host *host_create(const HostOptions *options)
 {
     Host *h = xcalloc(1, sizeof *h);
@@ -24,6 +32,7 @@ Host *host_create(const HostOptions *options)
         .out = options->out,
         .ctx = h,
         .import = import,
+        .may_stop = may_stop,
         .argv = options->script_args,
         .argc = options->script_arg_count,
     };

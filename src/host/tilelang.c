@@ -1,5 +1,5 @@
-// tilelang.c - the package tilelang as scripts import it.
-#include "host/host.h"
+// tilelang.c - tilelang.jit, autotune and compile: what makes kernels.
+#include "host/tilelang_int.h"
 
 // ---- decorators -------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ static Value decorate_later(Lang *l, void *ctx, const Args *args)
     return decorate(l, ctx, args->at[0], args->at_span);
 }
 
-static Value keyword(const Args *args, const char *name)
+Value keyword(const Args *args, const char *name)
 {
     for (int i = 0; i < args->keyword_count; i++)
         if (text_is(args->names[i], name))
@@ -83,7 +83,7 @@ static Value decorator(Lang *l, Host *h, const char *name, const Args *args)
     return v_builtin(l, name, decorate_later, p);
 }
 
-static Value jit(Lang *l, void *ctx, const Args *args)
+Value tilelang_jit(Lang *l, void *ctx, const Args *args)
 {
     static const char *const known[] = {
         "out_idx", "target", "target_host", "pass_configs", "compile_flags",
@@ -93,7 +93,7 @@ static Value jit(Lang *l, void *ctx, const Args *args)
     return decorator(l, ctx, "jit", args);
 }
 
-static Value autotune(Lang *l, void *ctx, const Args *args)
+Value tilelang_autotune(Lang *l, void *ctx, const Args *args)
 {
     static const char *const known[] = {
         "configs", "warmup", "rep", "timeout", "supply_type", "ref_prog",
@@ -105,7 +105,7 @@ static Value autotune(Lang *l, void *ctx, const Args *args)
 }
 
 // tilelang.compile(prim_func, out_idx=...)
-static Value compile(Lang *l, void *ctx, const Args *args)
+Value tilelang_compile(Lang *l, void *ctx, const Args *args)
 {
     Host *h = ctx;
     static const char *const known[] = {
@@ -123,143 +123,4 @@ static Value compile(Lang *l, void *ctx, const Args *args)
         out_idx = V_NONE;
     return v_foreign(&kernel_from_ir(h, f.kernel, out_idx, args->at_span)
                           ->foreign);
-}
-
-// ---- helpers ---------------------------------------------------------------------------
-
-static Value cdiv(Lang *l, void *ctx, const Args *args)
-{
-    static const char *const names[] = {"a", "b"};
-    Value v[2];
-    (void)ctx;
-    args_bind(l, "cdiv", args, names, 2, v);
-    int64_t a = value_to_int(l, v[0], "a", args->at_span);
-    int64_t b = value_to_int(l, v[1], "b", args->at_span);
-    if (b <= 0 || a > INT64_MAX - b)
-        lang_raise(l, "ValueError", args->at_span, "cdiv(%lld, %lld)",
-                   (long long)a, (long long)b);
-    int64_t up = a + b - 1;
-    return v_int(up / b - (up % b < 0));
-}
-
-static Value next_power_of_2(Lang *l, void *ctx, const Args *args)
-{
-    static const char *const names[] = {"n"};
-    Value v;
-    (void)ctx;
-    args_bind(l, "next_power_of_2", args, names, 1, &v);
-    int64_t n = value_to_int(l, v, "n", args->at_span), p = 1;
-    if (n > INT64_C(1) << 62)
-        lang_raise(l, "OverflowError", args->at_span, "%lld is too large",
-                   (long long)n);
-    while (p < n)
-        p *= 2;
-    return v_int(p);
-}
-
-static Value nothing(Lang *l, void *ctx, const Args *args)
-{
-    (void)l, (void)ctx, (void)args;
-    return V_NONE;
-}
-
-static Value num_sms(Lang *l, void *ctx, const Args *args)
-{
-    const Host *h = ctx;
-    (void)l, (void)args;
-    return v_int(h->options.device->sms);
-}
-
-// PassConfigKey.TL_ENABLE_FAST_MATH and the like: their own names.
-static bool config_key(Lang *l, Module *m, Text name, Value *out)
-{
-    (void)l, (void)m;
-    if (!text_starts(name, "TL_") && !text_starts(name, "TIR_")
-        && !text_starts(name, "CUDA_"))
-        return false;
-    *out = v_str(name);
-    return true;
-}
-
-static Value module_value(Module *m)
-{
-    return (Value){.kind = VAL_MODULE, .module = m};
-}
-
-static Module *supply_types(Lang *l)
-{
-    static const char *const names[] = {
-        [SUPPLY_AUTO] = "Auto", [SUPPLY_INTEGER] = "Integer",
-        [SUPPLY_UNIFORM] = "Uniform", [SUPPLY_NORMAL] = "Normal",
-        [SUPPLY_RANDN] = "Randn", [SUPPLY_ZERO] = "Zero",
-        [SUPPLY_ONE] = "One",
-    };
-    Module *m = lang_module(l, "TensorSupplyType");
-    for (int i = 0; i < SUPPLY_COUNT; i++)
-        module_set(l, m, names[i], v_int(i));
-    return m;
-}
-
-static void set_functions(Host *h, Module *m)
-{
-    static const struct {
-        const char *name;
-        Value (*call)(Lang *, void *, const Args *);
-    } functions[] = {
-        {"jit", jit}, {"lazy_jit", jit}, {"autotune", autotune},
-        {"compile", compile}, {"cdiv", cdiv},
-        {"next_power_of_2", next_power_of_2}, {"disable_cache", nothing},
-        {"enable_cache", nothing}, {"set_log_level", nothing},
-        {"get_num_sms", num_sms}, {"clear_cache", nothing},
-    };
-    for (size_t i = 0; i < countof(functions); i++)
-        module_set(h->lang, m, functions[i].name,
-                   v_builtin(h->lang, functions[i].name, functions[i].call, h));
-}
-
-static Module *package(Host *h, const char *name)
-{
-    Lang *l = h->lang;
-    Module *m = lang_module(l, name);
-    Module *keys = lang_module(l, "PassConfigKey");
-    keys->lookup = config_key;
-    set_functions(h, m);
-    module_set(l, m, "PassConfigKey", module_value(keys));
-    module_set(l, m, "TensorSupplyType", module_value(supply_types(l)));
-    module_set(l, m, "__version__", v_str(TEXT("0.1.13")));
-    return m;
-}
-
-bool tilelang_import(Host *h, Text name, Value *out)
-{
-    Lang *l = h->lang;
-    static const char *const plain[] = {
-        "tilelang.jit", "tilelang.autotuner", "tilelang.math",
-        "tilelang.utils", "tilelang.utils.tensor", "tilelang.transform",
-        "tilelang.carver", "tilelang.carver.arch", "tilelang.profiler",
-        "tilelang.carver.arch.driver", "tilelang.utils.target",
-    };
-    if (text_is(name, "tilelang.language")) {
-        *out = module_value(lang_language_module(l));
-        return true;
-    }
-    if (text_is(name, "tilelang.layout")) {
-        *out = module_value(lang_layout_module(l));
-        return true;
-    }
-    for (size_t i = 0; i < countof(plain); i++)
-        if (text_is(name, plain[i])) {
-            *out = module_value(package(h, plain[i]));
-            return true;
-        }
-    if (!text_is(name, "tilelang"))
-        return false;
-    Module *m = package(h, "tilelang");
-    module_set(l, m, "language", module_value(lang_language_module(l)));
-    module_set(l, m, "layout", module_value(lang_layout_module(l)));
-    module_set(l, m, "math", module_value(package(h, "tilelang.math")));
-    module_set(l, m, "profiler", module_value(package(h, "tilelang.profiler")));
-    module_set(l, m, "__kernels__", h->kept);
-    *out = module_value(m);
-    return true;
 }

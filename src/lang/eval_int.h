@@ -284,6 +284,7 @@ typedef struct Trouble {
     Span at;
     ExitCode exit;
     bool uncatchable, reported;
+    bool in_kernel;             // while a kernel was being staged
     int call_count, calls_hidden;
     struct {
         Text name;

@@ -144,6 +144,7 @@ static Trouble *trouble_here(Lang *l, Span at)
 
     t->at = at.file ? at : l->more->at;
     t->exit = EXIT_PROGRAM;
+    t->in_kernel = l->trace != NULL;
     for (const Frame *f = l->frame; f; f = f->caller)
         if (f->function && f->call_at.file && !calls_itself(f))
             add_call(t, f->function->name, f->call_at);
@@ -322,12 +323,23 @@ static void note_cause(Lang *l, Value e, const char *name, const char *words)
               TEXT_ARG(message));
 }
 
+static bool may_stop(Lang *l, const Trouble *t)
+{
+    return l->options.may_stop && !t->in_kernel && l->options.may_stop(l);
+}
+
 static void report_words(Lang *l, Value e, const Trouble *t)
 {
     const Class *c = e.instance->cls;
     Text message = message_safely(l, e);
 
-    if (t->uncatchable)
+    if (may_stop(l, t))
+        diag_warning(l->options.diag, t->at, "stage-stopped",
+                     "the program stops here, after its kernels: %.*s%s%.*s%s",
+                     TEXT_ARG(c->name), message.len ? ": " : "",
+                     TEXT_ARG(message),
+                     t->uncatchable ? " is not supported" : "");
+    else if (t->uncatchable)
         diag_error(l->options.diag, t->exit, t->at, "stage-unsupported",
                    "%.*s is not supported", TEXT_ARG(message));
     else

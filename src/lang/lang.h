@@ -21,6 +21,9 @@ typedef struct {
     // Arguments of the script after its name: sys.argv[1:].
     const Text *argv;
     int argc;
+    // Asked when an exception ends the program outside a kernel: true when the
+    // host has what it came for, and a warning will do. May be NULL.
+    bool (*may_stop)(Lang *l);
     // Statements, calls and loop turns before the program is stopped (exit 4),
     // and bytes its Python values may take; 0: no limit, and 4 GiB.
     uint64_t max_steps;
