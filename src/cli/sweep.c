@@ -154,10 +154,14 @@ static void part(TextBuf *b, int n, const char *what)
 void run_sweep(Run *r, Text spec)
 {
     TextBuf b = {0};
+    ReferenceCache cache = {0};
+    r->judge.cache = &cache;
     if (text_is(spec, "autotune"))
         sweep_autotune(r);
     else
         sweep_axes(r, spec);
+    reference_forget(&cache);
+    r->judge.cache = NULL;
     part(&b, r->rows[0], "ok");
     part(&b, r->rows[1], "wrong");
     part(&b, r->rows[2], "without a result");

@@ -238,6 +238,7 @@ static bool take_list(Filling *f, const List *list, Text words, Span at)
             return false;
         }
         f->given[i] = true;
+        f->c->made_by_program = true;
         f->c->supply[i] = words;
     }
     return true;

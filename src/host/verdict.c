@@ -360,12 +360,13 @@ static void list_outputs(LaunchCase *c, Verdict *v)
     }
 }
 
-static bool take_references(Host *h, LaunchCase *c, Verdict *v, Value reference)
+static bool take_references(Host *h, LaunchCase *c, Verdict *v, Value reference,
+                            ReferenceCache *cache)
 {
     Tensor outs[VERDICT_MAX_OUTPUTS];
     int count = 0;
     double start = time_now();
-    bool ok = reference_run(h, c, reference, outs, &count);
+    bool ok = reference_run(h, c, reference, cache, outs, &count);
     v->reference_seconds = time_now() - start;
     if (ok && count < v->output_count) {
         diag_error(h->options.diag, EXIT_PROGRAM, c->kernel->ir->at,
@@ -444,7 +445,7 @@ static void check_against(Host *h, LaunchCase *c, Verdict *v, Value reference,
 {
     if (options->progress)
         options->progress(options->progress_ctx, "reference", 0, 0);
-    v->failed = !take_references(h, c, v, reference);
+    v->failed = !take_references(h, c, v, reference, options->cache);
     if (parallel_cancelled()) {
         v->stopped = STOPPED_REFERENCE;
         v->failed = v->has_reference = false;

@@ -89,6 +89,13 @@ typedef struct {
     bool wrong;
 } Verdict;
 
+// The reference's result, kept while the cases of a sweep share their inputs.
+typedef struct {
+    TextBuf key;
+    Tensor outs[VERDICT_MAX_OUTPUTS];
+    int count;
+} ReferenceCache;
+
 typedef struct {
     int64_t sample_blocks;      // of the f64 run; 0: all
     double norm_tol;            // 0: by dtype
@@ -99,6 +106,7 @@ typedef struct {
     // `what` is done: "blocks", "f64 blocks", or "reference" with total 0.
     void (*progress)(void *ctx, const char *what, int64_t done, int64_t total);
     void *progress_ctx;
+    ReferenceCache *cache;      // or NULL
 } VerdictOptions;
 
 // One launch: a kernel with its tensors.
@@ -106,6 +114,7 @@ typedef struct {
     KernelObject *kernel;
     KernelArg *args;            // one per parameter; outputs zeroed
     bool *is_output;            // judged against the reference
+    bool made_by_program;       // the inputs, by inputs() or a script
     Text *supply;               // words for the report, per parameter
     Tensor *expects;            // per parameter; rank -1: none
     // What the kernel writes and was not empty before: its first contents,
@@ -125,8 +134,9 @@ double verdict_norm_tol(DType t);               // the limits of DESIGN 5
 
 // reference.c
 // Calls the reference in f64; its tensors, contiguous. False after reporting.
-bool reference_run(Host *h, LaunchCase *c, Value reference, Tensor *outs,
-                   int *count);
+bool reference_run(Host *h, LaunchCase *c, Value reference,
+                   ReferenceCache *cache, Tensor *outs, int *count);
+void reference_forget(ReferenceCache *cache);
 // The contents of a parameter before the launch.
 const Tensor *launch_before(const LaunchCase *c, int param);
 // A tensor as the f64 world sees it; another reference when it is the same.
