@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/matrix_bench.h"
 #include "device/capture.h"
 #include "support/json.h"
 
@@ -245,8 +245,10 @@ static Records read_all(const Cli *c, const char *file, Text data,
 
 int cmd_matrix(Cli *c)
 {
-    const char *file = cli_file(c, "FILE.gold"), *why;
     MmaPath path = path_of(c);
+    if (cli_flag(c, OPT_MATRIX_BENCH))
+        return matrix_bench(c, path);
+    const char *file = cli_file(c, "FILE.gold"), *why;
     TextBuf b = {0};
     char *at;
     size_t len;
