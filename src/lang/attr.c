@@ -144,11 +144,23 @@ static bool descriptor_getattr(Lang *l, Descriptor *d, Text name, Value *out,
 
 // ---- plain values ----------------------------------------------------------------------
 
-static bool dtype_getattr(DType t, Text name, Value *out)
+// T.float16 is torch.float16: dtype.as_torch().
+static Value same_dtype(Lang *l, void *ctx, const Args *args)
+{
+    const DTypeInfo *info = ctx;
+    DType t;
+
+    args_count(l, "as_torch", args, 0, 0);
+    return dtype_find(text_of(info->name), &t) ? v_dtype(t) : V_NONE;
+}
+
+static bool dtype_getattr(Lang *l, DType t, Text name, Value *out)
 {
     const DTypeInfo *info = dtype_info(t);
 
-    if (text_is(name, "bits"))
+    if (text_is(name, "as_torch"))
+        *out = v_builtin(l, "as_torch", same_dtype, (void *)info);
+    else if (text_is(name, "bits"))
         *out = v_int(info->bits);
     else if (text_is(name, "bytes") || text_is(name, "itemsize"))
         *out = v_int((info->bits + 7) / 8);
@@ -290,7 +302,7 @@ static bool own_getattr(Lang *l, Value v, Text name, Value *out, Span at)
     case VAL_TYPE:
         return type_getattr(l, v.type, name, out);
     case VAL_DTYPE:
-        return dtype_getattr(v.dtype, name, out);
+        return dtype_getattr(l, v.dtype, name, out);
     case VAL_BOOL:
     case VAL_INT:
     case VAL_FLOAT:

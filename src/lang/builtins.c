@@ -87,8 +87,11 @@ static Value b_hash(Lang *l, void *ctx, const Args *args)
 
 // ---- attributes ------------------------------------------------------------------
 
+// A dtype stands for its name: getattr(torch, T.float16).
 static Text attribute_name(Lang *l, const Args *args)
 {
+    if (args->count > 1 && args->at[1].kind == VAL_DTYPE)
+        return text_of(dtype_info(args->at[1].dtype)->name);
     if (args->at[1].kind != VAL_STR)
         lang_raise(l, "TypeError", args->at_span,
                    "attribute name must be string, not '%s'",

@@ -52,6 +52,7 @@ typedef struct LangMore {
     uint32_t epoch;             // of the last mark phase
     Frame *spare;               // frames to be used again
     uint64_t steps;
+    int import_guards;          // try statements around that expect ImportError
     char *stack_end;            // C stack: RecursionError beyond
     Map parsed;                 // path -> Ast *, NULL value never
     Text main_folder;
@@ -375,6 +376,8 @@ void fill_os(Lang *l, Module *m);
 void fill_warnings(Lang *l, Module *m);
 void fill_logging(Lang *l, Module *m);
 void fill_copy(Lang *l, Module *m);
+void fill_random(Lang *l, Module *m);
+void fill_types(Lang *l, Module *m);
 void fill_time(Lang *l, Module *m);
 void fill_abc(Lang *l, Module *m);
 void fill_future(Lang *l, Module *m);

@@ -69,7 +69,9 @@ bool protect(Lang *l, LangBody *body, void *ctx, Value *error)
     Handler h = {.outer = l->handler, .frame = l->frame, .trace = l->trace,
                  .depth = l->depth, .temps = temps_top(l),
                  .pins = lang_pins(l),
-                 .texts = l->more->texts.depth, .raised = l->raised};
+                 .texts = l->more->texts.depth,
+                 .import_guards = l->more->import_guards,
+                 .raised = l->raised};
 
     l->handler = &h;
     if (setjmp(h.jump) == 0) {
@@ -84,6 +86,7 @@ bool protect(Lang *l, LangBody *body, void *ctx, Value *error)
     temps_cut(l, h.temps);
     lang_unpin(l, h.pins);
     l->more->texts.depth = h.texts;
+    l->more->import_guards = h.import_guards;
     *error = l->raised;
     l->raised = h.raised;
     return false;

@@ -3,7 +3,8 @@
 // In this order: tilelang.language, the host's modules, the library here, a
 // file beside the importing one (or beside the main file), a member of the
 // parent module. What nobody knows is an opaque module: importing it is
-// nothing, using it is the error.
+// nothing, using it is the error. Inside a `try` that has an answer to
+// ImportError, it is that.
 #include <string.h>
 #include <unistd.h>
 
@@ -124,6 +125,12 @@ static Module *opaque_module(Lang *l, Text name)
     return m;
 }
 
+_Noreturn static void not_found(Lang *l, Text name, Span at)
+{
+    lang_raise(l, "ModuleNotFoundError", at, "No module named '%.*s'",
+               TEXT_ARG(name));
+}
+
 static Module *from_files(Lang *l, Text name, Span at)
 {
     Module *m = NULL;
@@ -137,6 +144,8 @@ Module *import_module(Lang *l, Text name, Span at)
 {
     Module *m = map_get(&l->modules, name);
 
+    if (m && m->opaque && l->more->import_guards)
+        not_found(l, name, at);
     if (m && !text_is(name, "__main__"))
         return m;
     m = from_host(l, name);
@@ -144,6 +153,8 @@ Module *import_module(Lang *l, Text name, Span at)
         m = from_files(l, name, at);
     if (!m)
         m = from_parent(l, name, at);
+    if (!m && l->more->import_guards)
+        not_found(l, name, at);
     if (!m)
         m = opaque_module(l, name);
     map_set(l->options.arena, &l->modules, text_copy(l->options.arena, name),
@@ -261,14 +272,17 @@ static void import_all(Lang *l, Frame *f, Module *m)
 
 static Value member(Lang *l, Module *m, const Ast *alias)
 {
+    int guards = l->more->import_guards;
     Value v;
     Module *child;
 
     if (lang_getattr(l, v_module(m), alias->text, &v, alias->at))
         return v;
+    l->more->import_guards = 0;                 // the answer is ours to give
     child = import_module(l, text_format(l->options.arena, "%.*s.%.*s",
                                          TEXT_ARG(m->name),
                                          TEXT_ARG(alias->text)), alias->at);
+    l->more->import_guards = guards;
     if (!child->opaque)
         return v_module(child);
     if (m == l->language)

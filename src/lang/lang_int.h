@@ -24,7 +24,7 @@ typedef struct Handler {
     Frame *frame;
     Trace *trace;
     int depth;
-    int temps, pins, texts;
+    int temps, pins, texts, import_guards;
     Value raised;
 } Handler;
 

@@ -10,6 +10,8 @@ static const Library library[] = {
     {"enum", fill_enum},
     {"operator", fill_operator},
     {"copy", fill_copy},
+    {"random", fill_random},
+    {"types", fill_types},
     {"typing", fill_typing},
     {"typing_extensions", fill_typing},
     {"collections.abc", fill_typing},

@@ -1,4 +1,4 @@
-// mod_system.c - sys, os, time, warnings, logging, typing, abc, __future__.
+// mod_system.c - sys, os, time, warnings, logging.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,13 +20,6 @@ static Value ignore(Lang *l, void *ctx, const Args *args)
     (void)ctx;
     (void)args;
     return V_NONE;
-}
-
-// A decorator without effect.
-static Value same(Lang *l, void *ctx, const Args *args)
-{
-    args_count(l, ctx, args, 1, 1);
-    return args->at[0];
 }
 
 static Text text_arg(Lang *l, const char *function, const Args *args, int i)
@@ -311,70 +304,4 @@ void fill_logging(Lang *l, Module *m)
     add(l, m, "getLogger", g_logger);
     for (size_t i = 0; i < countof(levels); i++)
         module_set(l, m, levels[i], v_int(10 * (int64_t)(i + 1)));
-}
-
-// ---- typing, abc, __future__ ---------------------------------------------------------------
-
-static bool lookup_typing(Lang *l, Module *m, Text name, Value *out)
-{
-    (void)m;
-    if (text_starts(name, "__"))
-        return false;
-    *out = v_typing(l, text_copy(l->options.arena, name));
-    return true;
-}
-
-static Value y_cast(Lang *l, void *ctx, const Args *args)
-{
-    (void)ctx;
-    args_count(l, "cast", args, 2, 2);
-    return args->at[1];
-}
-
-static Value y_variable(Lang *l, void *ctx, const Args *args)
-{
-    return v_typing(l, text_arg(l, ctx, args, 0));
-}
-
-void fill_typing(Lang *l, Module *m)
-{
-    m->lookup = lookup_typing;
-    add(l, m, "cast", y_cast);
-    add(l, m, "TypeVar", y_variable);
-    add(l, m, "ParamSpec", y_variable);
-    add(l, m, "NewType", y_variable);
-    add(l, m, "overload", same);
-    add(l, m, "final", same);
-    add(l, m, "override", same);
-    add(l, m, "runtime_checkable", same);
-    add(l, m, "no_type_check", same);
-    module_set(l, m, "TYPE_CHECKING", v_bool(false));
-    module_set(l, m, "NamedTuple", v_class(l->more->named_tuple));
-}
-
-void fill_abc(Lang *l, Module *m)
-{
-    Class *abc = class_new(l, TEXT("ABC"), NULL, 0);
-
-    abc->module = m;
-    abc->built_in = true;
-    module_set(l, m, "ABC", v_class(abc));
-    module_set(l, m, "ABCMeta", v_class(abc));
-    add(l, m, "abstractmethod", same);
-    add(l, m, "abstractproperty", same);
-}
-
-static bool lookup_future(Lang *l, Module *m, Text name, Value *out)
-{
-    (void)l;
-    (void)m;
-    (void)name;
-    *out = V_NONE;
-    return true;
-}
-
-void fill_future(Lang *l, Module *m)
-{
-    (void)l;
-    m->lookup = lookup_future;
 }

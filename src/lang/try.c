@@ -62,13 +62,40 @@ static Flow handle(Lang *l, Frame *f, const Ast *handler, Value e)
     return h.flow;
 }
 
+static bool names_import_error(const Ast *type)
+{
+    static const char *const names[] = {"ImportError", "ModuleNotFoundError",
+                                        "Exception", "BaseException"};
+
+    for (int i = 0; type->kind == AST_TUPLE && i < type->x.len; i++)
+        if (names_import_error(type->x.at[i]))
+            return true;
+    for (size_t i = 0; i < countof(names); i++)
+        if (type->kind == AST_NAME && text_is(type->text, names[i]))
+            return true;
+    return false;
+}
+
+// Inside such a try an unknown module is what the program reckons with.
+static bool expects_import_error(const Ast *s)
+{
+    for (int i = 0; i < s->y.len; i++)
+        if (!s->y.at[i]->a || names_import_error(s->y.at[i]->a))
+            return true;
+    return false;
+}
+
 // try ... except ... else, without finally.
 static Flow try_except(Lang *l, Frame *f, const Ast *s)
 {
     Block b = {.f = f, .body = &s->x};
+    bool guard = expects_import_error(s), ok;
     Value e;
 
-    if (protect(l, run_block, &b, &e))
+    l->more->import_guards += guard;
+    ok = protect(l, run_block, &b, &e);
+    l->more->import_guards -= guard;
+    if (ok)
         return b.flow == FLOW_NEXT && s->a ? exec_block(l, f, &s->a->x)
                                            : b.flow;
     if (exception_uncatchable(e))
