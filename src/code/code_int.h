@@ -13,6 +13,13 @@
 
 enum { FORM_TERMS = 12, DEPTH_LIMIT = 1000 };
 
+// A growing array for vec_push.
+#define LIST(T)                                                                \
+    struct {                                                                   \
+        T *at;                                                                 \
+        int len, room;                                                         \
+    }
+
 typedef enum { AT_SLOT, AT_ROW, AT_LANES } Level;
 
 typedef struct {
@@ -49,10 +56,7 @@ typedef struct {
     Span at;
 } EmitItem;
 
-typedef struct {
-    EmitItem *at;
-    int len, room;
-} Emit;
+typedef LIST(EmitItem) Emit;
 
 typedef enum { BIND_NONE, BIND_VAL, BIND_FORM } BindKind;
 
@@ -65,11 +69,8 @@ typedef struct {
 // The innermost loop around the code being lowered.
 typedef struct LoopCtx {
     struct LoopCtx *outer;
-    struct {
-        int *at;
-        int len, room;
-    } breaks, continues; // jumps to patch
-    int live, iter;      // mask registers of a divergent loop, or -1
+    LIST(int) breaks, continues; // jumps to patch
+    int live, iter;              // mask registers of a divergent loop, or -1
 } LoopCtx;
 
 // A register that broadcasts a slot through the whole T.Parallel.
@@ -90,14 +91,8 @@ typedef struct {
     int depth;        // > 0: inside a condition or an inner loop
     bool *written;    // by buffer root
     int *private_reg; // by buffer: register of a per-lane variable
-    struct {
-        Fill *at;
-        int len, room;
-    } fills;
-    struct {
-        int *at;
-        int len, room;
-    } loads; // accesses of this statement
+    LIST(Fill) fills;
+    LIST(int) loads; // accesses of this statement
 } Par;
 
 typedef struct {
@@ -119,7 +114,7 @@ typedef struct {
     Emit *out;
     Par *par;
     LoopCtx *loop;
-    const IrStmt *block;        // the innermost around
+    const IrStmt *block; // the innermost around
     Binding *binding;    // by variable id
     int *var_slot;       // by buffer: slot of an alloc_var, or -1
     bool *var_private;   // by buffer: some T.Parallel writes it
@@ -133,58 +128,19 @@ typedef struct {
     uint8_t control;    // taint of the conditions around
     uint8_t grid_taint; // block indices that vary in this launch
     int free_reg[2][256], free_count[2], next_reg[2];
-    struct {
-        SlotFact *at;
-        int len, room;
-    } fact;
-    struct {
-        Slot *at;
-        int len, room;
-    } slot;
-    struct {
-        DType *at;
-        int len, room;
-    } constant;
-    struct {
-        Access *at;
-        int len, room;
-    } access;
-    struct {
-        Affine *at;
-        int len, room;
-    } affine;
-    struct {
-        Space *at;
-        int len, room;
-    } space;
-    struct {
-        Gemm *at;
-        int len, room;
-    } gemm;
-    struct {
-        Reduction *at;
-        int len, room;
-    } reduction;
-    struct {
-        Im2col *at;
-        int len, room;
-    } im2col;
-    struct {
-        Print *at;
-        int len, room;
-    } print;
-    struct {
-        Site *at;
-        int len, room;
-    } site;
-    struct {
-        CodeLoop *at;
-        int len, room;
-    } loops;
-    struct {
-        Launch *at;
-        int len, room;
-    } launches;
+    LIST(SlotFact) fact;
+    LIST(Slot) slot;
+    LIST(DType) constant;
+    LIST(Access) access;
+    LIST(Affine) affine;
+    LIST(Space) space;
+    LIST(Gemm) gemm;
+    LIST(Reduction) reduction;
+    LIST(Im2col) im2col;
+    LIST(Print) print;
+    LIST(Site) site;
+    LIST(CodeLoop) loops;
+    LIST(Launch) launches;
     bool *read, *write;     // by buffer root, of this launch
     StorePlace *place;      // likewise: how its stores place the blocks
     PhysicalLayout *layout; // by buffer: of annotated global ones
@@ -286,8 +242,8 @@ void lower_for(Lower *l, const IrStmt *s);
 void lower_while(Lower *l, const IrStmt *s);
 void lower_jump(Lower *l, bool is_continue);
 void loop_enter(Lower *l, LoopCtx *ctx);
-void loop_continue_here(Lower *l, LoopCtx *ctx);    // where continue goes
-void loop_leave(Lower *l, LoopCtx *ctx);            // where break goes
+void loop_continue_here(Lower *l, LoopCtx *ctx); // where continue goes
+void loop_leave(Lower *l, LoopCtx *ctx);         // where break goes
 void lower_persistent(Lower *l, const IrStmt *s);
 
 // ---- lower_parallel.c ----------------------------------------------------

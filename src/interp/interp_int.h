@@ -23,7 +23,7 @@ typedef struct {
     LaneFn *load, *store; // NULL: memory holds lanes
     uint8_t *writes;      // per element, or NULL
     bool global;
-    bool private;           // one array per lane
+    bool private; // one array per lane
 } Tensor;
 
 typedef struct {
@@ -36,7 +36,7 @@ typedef struct {
 
 // Where an access was last, to guess where it will be next.
 typedef struct {
-    int64_t last, step;             // element offsets
+    int64_t last, step; // element offsets
 } Stride;
 
 typedef struct Run Run;
@@ -59,7 +59,7 @@ typedef struct {
     double flops;
     int64_t idle_blocks;
     Finding *finding; // by site
-    Stride *stride; // by access
+    Stride *stride;   // by access
     char *own;        // register storage
     char *scratch;
     char *pack[4];   // working space of gemm and reductions
