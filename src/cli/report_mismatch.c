@@ -27,6 +27,15 @@ static void box(TextBuf *b, const OutputVerdict *o)
     buf_addc(b, ']');
 }
 
+// A NaN has no sign to speak of.
+static void put_value(TextBuf *b, double x)
+{
+    if (x != x)
+        buf_puts(b, "nan");
+    else
+        buf_printf(b, "%.6g", x);
+}
+
 static void count_line(TextBuf *b, const OutputVerdict *o)
 {
     const Mismatch *m = &o->mismatch;
@@ -54,7 +63,10 @@ static void mismatch_block_text(TextBuf *b, const OutputVerdict *o)
     if (m->first_flat >= 0) {
         flat_to_index(&o->got, m->first_flat, index);
         report_index(b, o, index);
-        buf_printf(b, "  expected %.6g, found %.6g", m->expected, m->found);
+        buf_puts(b, "  expected ");
+        put_value(b, m->expected);
+        buf_puts(b, ", found ");
+        put_value(b, m->found);
         if (m->block[0] >= 0)
             buf_printf(b, ", stored by block (%lld,%lld,%lld)",
                        (long long)m->block[0], (long long)m->block[1],

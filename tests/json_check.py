@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# json_check.py - validates tilesim's JSON against docs/json.schema.
+#
+#   json_check.py TILESIM TOP
+#
+# The documents are those of the golden tests, and some of each command.
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+
+from jsonschema import Draft202012Validator
+
+
+class Tap:
+    def __init__(self):
+        self.n = self.bad = 0
+
+    def check(self, name, why_not):
+        self.n += 1
+        self.bad += bool(why_not)
+        for line in str(why_not).splitlines() if why_not else []:
+            print("#", line[:200])
+        print("not ok" if why_not else "ok", self.n, "-", name, flush=True)
+
+
+def why_invalid(validator, document):
+    errors = sorted(validator.iter_errors(document), key=lambda e: str(e.path))
+    lines = []
+    for error in errors[:4]:
+        best = min(error.context, default=error,
+                   key=lambda e: -len(e.absolute_path))
+        where = "/".join(map(str, best.absolute_path))
+        lines.append(f"{where}: {best.message}")
+    return "\n".join(lines)
+
+
+def golden_documents(top):
+    """(name, document) of each in tests/golden; what varies is shown as #."""
+    folder = os.path.join(top, "tests", "golden")
+    for base, _, files in sorted(os.walk(folder)):
+        for file in sorted(f for f in files if f.endswith(".out")):
+            path = os.path.join(base, file)
+            with open(path, encoding="utf-8", errors="replace") as text:
+                whole = text.read().replace('": "#"', '": 0')
+            for n, found in enumerate(re.findall(r"(?ms)^\{$.*?^\}$", whole)):
+                yield f"{os.path.relpath(path, folder)} {n}", found
+
+
+def printed(tilesim, *args):
+    done = subprocess.run([tilesim, *args, "--json"], text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True)
+    return done.stdout
+
+
+def live_documents(tilesim, top):
+    data = os.path.join(top, "tests", "data")
+    gemm = os.path.join(top, "programs", "gemm.tile")
+    commands = [
+        ["run", "-q", gemm, "-D", "M=20", "-D", "N=20", "-D", "K=20"],
+        ["run", "-q", gemm, "-D", "M=20", "-D", "N=20", "-D", "K=20",
+         "--no-ref"],
+        ["run", "-q", gemm],
+        ["run", "-q", gemm, "--sweep", "M=16,x N=3", "-D", "K=8"],
+        ["explain", "layout", "mfma_32x32x8_f16"],
+        ["explain", "device"],
+        ["explain", "device", "mi300x"],
+    ]
+    for base, _, files in sorted(os.walk(data)):
+        for file in sorted(files):
+            path = os.path.join(base, file)
+            if file.endswith("shared_access.tsv.gz"):
+                commands.append(["banks", "--target", "h100", path])
+            if file.endswith(".gold.gz"):
+                commands.append(["matrix", path])
+    for command in commands:
+        name = " ".join(os.path.basename(word) for word in command)
+        yield name, printed(tilesim, *command)
+
+
+def refused(validator, document):
+    """Changes that the schema must not let pass."""
+    def changed(change):
+        other = copy.deepcopy(document)
+        change(other)
+        return not list(validator.iter_errors(other))
+
+    launch = "launches"
+    cases = {
+        "another schema": lambda d: d.update(schema="tilesim/2"),
+        "an unknown key": lambda d: d.update(extra=1),
+        "no exit code": lambda d: d.pop("exit"),
+        "a text for a count": lambda d: d[launch][0].update(blocks="1"),
+        "an output without a name":
+            lambda d: d[launch][0]["outputs"][0].pop("name"),
+    }
+    return [name for name, change in cases.items() if changed(change)]
+
+
+def main(tilesim, top):
+    tap = Tap()
+    with open(os.path.join(top, "docs", "json.schema")) as file:
+        schema = json.load(file)
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    first = None
+    for documents in golden_documents(top), live_documents(tilesim, top):
+        for name, text in documents:
+            try:
+                document = json.loads(text)
+                why = why_invalid(validator, document)
+                first = first or document
+            except ValueError as error:
+                why = f"not JSON: {error}"
+            tap.check(name, why)
+    run = next(json.loads(text) for name, text in golden_documents(top)
+               if name.startswith("report/json.out"))
+    passed = refused(validator, run)
+    tap.check("the schema refuses what is wrong", ", ".join(passed))
+    print(f"1..{tap.n}")
+    return 1 if tap.bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))
