@@ -334,8 +334,9 @@ static bool load_is_invariant(Lower *l, const IrBuffer *b, const Form *index)
     if (!l->par)
         return true;
     if (l->par->mask >= 0 || l->par->depth > 0 ||
-        l->par->written[root_of(l, b->id)])
-        return false;
+        l->par->written[root_of(l, b->id)] ||
+        !(is_global(b) || in_range(l, b, index)))
+        return false; // it may fault, and the loop may not run
     for (int d = 0; d < b->rank; d++)
         for (int i = 0; i < index[d].count; i++)
             if (l->fact.at[index[d].term[i].slot].body)
@@ -473,6 +474,25 @@ static Val aim(Lower *l, int access, Val v, int last)
     return view;
 }
 
+// A view of the buffer itself, elsewhere than the store goes, is copied first:
+// the two may overlap.
+static Val apart(Lower *l, const Access *store, Val v)
+{
+    Val r = v;
+
+    if (!(v.reg & 1) || reads_are_same(l, store))
+        return v;
+    r.reg = new_reg(l, false);
+    r.temp = true;
+    emit(l, (Instr){.op = INSTR_VMOV,
+                    .flags = v.level == AT_ROW ? INSTR_ROW : 0,
+                    .type = (uint8_t)lane_type_of(v.dtype),
+                    .d = r.reg,
+                    .a = v.reg});
+    release(l, v);
+    return r;
+}
+
 static void store_vector(Lower *l, const IrBuffer *b, const Form *index, Val v,
                          unsigned quiet, Level level)
 {
@@ -490,6 +510,8 @@ static void store_vector(Lower *l, const IrBuffer *b, const Form *index, Val v,
     } else if (can_aim(l, &l->access.at[s.access], v, last)) {
         v = aim(l, s.access, v, last);
         flags = INSTR_AIMED;
+    } else {
+        v = apart(l, &l->access.at[s.access], v);
     }
     flags |= s.level == AT_ROW ? INSTR_ROW : 0;
     emit(l, (Instr){.op = INSTR_VSTORE,
