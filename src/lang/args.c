@@ -39,7 +39,7 @@ bool args_named(const Args *args, Text name, Value *out)
     return false;
 }
 
-// ---- args_bind ---------------------------------------------------------------------
+// ---- args_bind -------------------------------------------------------------
 
 static bool is_optional(const char *name)
 {

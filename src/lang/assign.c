@@ -1,7 +1,7 @@
 // assign.c - binding values to targets.
 #include "lang/eval_int.h"
 
-// ---- unpacking -----------------------------------------------------------------
+// ---- unpacking -------------------------------------------------------------
 
 static bool can_iterate(Value v)
 {
@@ -85,7 +85,7 @@ static void assign_items(Lang *l, Frame *f, const AstList *targets, Value v,
     temps_cut(l, top);
 }
 
-// ---- targets -------------------------------------------------------------------
+// ---- targets ---------------------------------------------------------------
 
 static void assign_item(Lang *l, Frame *f, const Ast *target, Value v)
 {

@@ -42,7 +42,7 @@ Value method_value(Lang *l, const Method *m)
     return v_builtin(l, m->name, run_unbound, (void *)m);
 }
 
-// ---- modules --------------------------------------------------------------------
+// ---- modules ---------------------------------------------------------------
 
 // Anything of an unknown module is unknown: using it is the error.
 static Value opaque_member(Lang *l, Text owner, Text name)
@@ -69,7 +69,7 @@ static bool module_getattr(Lang *l, Module *m, Text name, Value *out)
     return true;
 }
 
-// ---- functions --------------------------------------------------------------------
+// ---- functions -------------------------------------------------------------
 
 static Text docstring(const Ast *def)
 {
@@ -117,7 +117,7 @@ static bool bound_getattr(Lang *l, const BoundMethod *m, Text name, Value *out,
     return lang_getattr(l, m->callee, name, out, at);
 }
 
-// ---- property, and its setter ---------------------------------------------------------
+// ---- property, and its setter ----------------------------------------------
 
 static Value with_setter(Lang *l, void *ctx, const Args *args)
 {
@@ -142,7 +142,7 @@ static bool descriptor_getattr(Lang *l, Descriptor *d, Text name, Value *out,
     return lang_getattr(l, d->get, name, out, at);
 }
 
-// ---- plain values ----------------------------------------------------------------------
+// ---- plain values ----------------------------------------------------------
 
 // T.float16 is torch.float16: dtype.as_torch().
 static Value same_dtype(Lang *l, void *ctx, const Args *args)
@@ -347,7 +347,7 @@ bool lang_getattr(Lang *l, Value v, Text name, Value *out, Span at)
     return m != NULL;
 }
 
-// ---- what is not there -------------------------------------------------------------------
+// ---- what is not there -----------------------------------------------------
 
 static Text near_attribute(Lang *l, Value v, Text name)
 {
@@ -416,7 +416,7 @@ Value eval_attribute(Lang *l, Frame *f, const Ast *e)
     return out;
 }
 
-// ---- writing -------------------------------------------------------------------------------
+// ---- writing ---------------------------------------------------------------
 
 static bool set_property(Lang *l, Value self, Text name, Value v, Span at)
 {

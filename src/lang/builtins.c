@@ -5,7 +5,7 @@
 
 #include "lang/eval_int.h"
 
-// ---- inspecting ----------------------------------------------------------------
+// ---- inspecting ------------------------------------------------------------
 
 static Value b_len(Lang *l, void *ctx, const Args *args)
 {
@@ -85,7 +85,7 @@ static Value b_hash(Lang *l, void *ctx, const Args *args)
     return v_int((int64_t)(value_hash(l, args->at[0], args->at_span) >> 1));
 }
 
-// ---- attributes ------------------------------------------------------------------
+// ---- attributes ------------------------------------------------------------
 
 // A dtype stands for its name: getattr(torch, T.float16).
 static Text attribute_name(Lang *l, const Args *args)
@@ -209,7 +209,7 @@ static Value b_locals(Lang *l, void *ctx, const Args *args)
     return names_dict(l, frame_map(l->frame));
 }
 
-// ---- numbers ------------------------------------------------------------------------
+// ---- numbers ---------------------------------------------------------------
 
 static Value b_abs(Lang *l, void *ctx, const Args *args)
 {
@@ -355,7 +355,7 @@ static Value b_ord(Lang *l, void *ctx, const Args *args)
     return v_int(str_point(v.s, 0, &n));
 }
 
-// ---- output -------------------------------------------------------------------------------
+// ---- output ----------------------------------------------------------------
 
 static Text text_or(Lang *l, Value v, const char *fallback, const char *what,
                     Span at)
@@ -419,7 +419,7 @@ static Value refuse(Lang *l, void *ctx, const Args *args)
                                                 : "code is made");
 }
 
-// ---- super() ---------------------------------------------------------------------------------
+// ---- super() ---------------------------------------------------------------
 
 // The class whose body the running function was written in.
 static Class *defining_class(const Frame *f)
@@ -455,7 +455,7 @@ static Value b_super(Lang *l, void *ctx, const Args *args)
     return out;
 }
 
-// ---- descriptors ----------------------------------------------------------------------------
+// ---- descriptors -----------------------------------------------------------
 
 static Value descriptor(Lang *l, int kind, Value get, Value set)
 {

@@ -3,7 +3,7 @@
 
 #include "lang/eval_int.h"
 
-// ---- folds ---------------------------------------------------------------------
+// ---- folds -----------------------------------------------------------------
 
 static Value b_sum(Lang *l, void *ctx, const Args *args)
 {
@@ -120,7 +120,7 @@ static Value b_max(Lang *l, void *ctx, const Args *args)
     return extreme(l, "max", true, args);
 }
 
-// ---- iterators ---------------------------------------------------------------------
+// ---- iterators -------------------------------------------------------------
 
 static IterState **iters_of(Lang *l, const Args *args, int from)
 {
@@ -319,7 +319,7 @@ static Value b_next(Lang *l, void *ctx, const Args *args)
                                      NULL, 0), args->at_span);
 }
 
-// ---- orders -----------------------------------------------------------------------------
+// ---- orders ----------------------------------------------------------------
 
 static List *fresh_list(Lang *l, Value v, Span at)
 {

@@ -3,7 +3,7 @@
 
 #include "lang/eval_int.h"
 
-// ---- arguments ------------------------------------------------------------------
+// ---- arguments -------------------------------------------------------------
 
 // A call's arguments while they are collected; `spread` with * or **.
 typedef struct {
@@ -127,7 +127,7 @@ Args eval_args(Lang *l, Frame *f, const Ast *call)
     return args;
 }
 
-// ---- parameters -----------------------------------------------------------------
+// ---- parameters ------------------------------------------------------------
 
 typedef struct {
     Lang *l;
@@ -343,7 +343,7 @@ void bind_params(Lang *l, Frame *f, Function *fn, const Args *args)
     temps_cut(l, top);
 }
 
-// ---- functions ----------------------------------------------------------------------
+// ---- functions -------------------------------------------------------------
 
 static Value *eval_defaults(Lang *l, Frame *f, const Ast *params)
 {
@@ -426,7 +426,7 @@ Value call_function(Lang *l, Function *fn, const Args *args)
     return result;
 }
 
-// ---- anything callable ------------------------------------------------------------------
+// ---- anything callable -----------------------------------------------------
 
 static Value call_with_self(Lang *l, Value callee, Value self,
                             const Args *args)
@@ -547,7 +547,7 @@ Value lang_call(Lang *l, Value callee, const Args *args)
     return r;
 }
 
-// ---- calls of methods -----------------------------------------------------------------
+// ---- calls of methods ------------------------------------------------------
 
 static bool foreign_method(Lang *l, Value self, Text name, const Args *args,
                            Value *out)

@@ -3,7 +3,7 @@
 
 #include "lang/eval_int.h"
 
-// ---- the order of bases --------------------------------------------------------
+// ---- the order of bases ----------------------------------------------------
 
 static bool in_tail(Class *const *order, int len, const Class *c)
 {
@@ -114,7 +114,7 @@ bool class_find(const Class *c, Text name, Value *out)
     return false;
 }
 
-// ---- attributes ------------------------------------------------------------------
+// ---- attributes ------------------------------------------------------------
 
 bool bind_attribute(Lang *l, Value self, Class *c, Value *out, Span at)
 {
@@ -251,7 +251,7 @@ bool call_dunder(Lang *l, Value v, const char *name, const Value *at,
     return true;
 }
 
-// ---- class statements ----------------------------------------------------------------
+// ---- class statements ------------------------------------------------------
 
 static void own_function(Value v, Class *c)
 {
@@ -363,7 +363,7 @@ Value class_define(Lang *l, Frame *f, const Ast *s)
     return cls;
 }
 
-// ---- instances --------------------------------------------------------------------------
+// ---- instances -------------------------------------------------------------
 
 Instance *instance_new(Lang *l, Class *c)
 {
@@ -448,7 +448,7 @@ Value class_call(Lang *l, Class *c, const Args *args)
     return self;
 }
 
-// ---- isinstance ---------------------------------------------------------------------------
+// ---- isinstance ------------------------------------------------------------
 
 Value class_of(Lang *l, Value v)
 {

@@ -4,7 +4,7 @@
 
 #include "lang/eval_int.h"
 
-// ---- enums -----------------------------------------------------------------------
+// ---- enums -----------------------------------------------------------------
 
 static bool is_member_value(Text name, Value v)
 {
@@ -131,7 +131,7 @@ Value enum_lookup(Lang *l, Class *c, const Args *args)
                TEXT_ARG(buf_view(b)), TEXT_ARG(c->name));
 }
 
-// ---- named tuples -------------------------------------------------------------------
+// ---- named tuples ----------------------------------------------------------
 
 static Value class_value(const Class *c, const char *name)
 {
@@ -202,7 +202,7 @@ void class_finish(Lang *l, Class *c, Span at)
         fields_of_annotations(l, c);
 }
 
-// ---- dataclasses ----------------------------------------------------------------------
+// ---- dataclasses -----------------------------------------------------------
 
 _Noreturn static void missing_fields(Lang *l, const Class *c, const Args *args,
                                      const Value *in)

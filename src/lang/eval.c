@@ -7,7 +7,7 @@
 
 #include "support/parallel.h"
 
-// ---- limits ----------------------------------------------------------------------
+// ---- limits ----------------------------------------------------------------
 
 void stack_check(Lang *l, Span at)
 {
@@ -40,7 +40,7 @@ void lang_step(Lang *l, Span at)
         too_much_memory(l, at);
 }
 
-// ---- names and literals --------------------------------------------------------------
+// ---- names and literals ----------------------------------------------------
 
 static Text near_in_scope(Lang *l, const Frame *f, Text name)
 {
@@ -107,7 +107,7 @@ static Value eval_constant(const Ast *e)
                                          : v_bool(e->constant == AST_TRUE);
 }
 
-// ---- displays ---------------------------------------------------------------------
+// ---- displays --------------------------------------------------------------
 
 static List *eval_elements(Lang *l, Frame *f, const AstList *x, bool fixed)
 {
@@ -199,7 +199,7 @@ static Value eval_slice(Lang *l, Frame *f, const Ast *e)
     return (Value){.kind = VAL_SLICE, .slice = s};
 }
 
-// ---- operators -----------------------------------------------------------------------
+// ---- operators -------------------------------------------------------------
 
 static Value eval_binary(Lang *l, Frame *f, const Ast *e)
 {
@@ -356,7 +356,7 @@ static Value eval_named(Lang *l, Frame *f, const Ast *e)
     return v;
 }
 
-// ---- generators -----------------------------------------------------------------------
+// ---- generators ------------------------------------------------------------
 
 // A generator function runs to its end before its first value is used: its
 // yields are collected here, at most MOST_YIELDS of them.
@@ -391,7 +391,7 @@ static Value eval_yield_from(Lang *l, Frame *f, const Ast *e)
     return V_NONE;
 }
 
-// ---- the walk -----------------------------------------------------------------------------
+// ---- the walk --------------------------------------------------------------
 
 // The nodes that evaluate others; kept apart so that names and literals do not
 // pay for its stack frame.

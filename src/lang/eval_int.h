@@ -58,7 +58,7 @@ typedef struct LangMore {
     Text main_folder;
 } LangMore;
 
-// ---- value.c ------------------------------------------------------------------
+// ---- value.c ---------------------------------------------------------------
 bool value_is(Value a, Value b);                // `a is b`
 bool as_int(Value v, int64_t *out);             // INT or BOOL
 bool as_number(Value v, double *out);           // INT, BOOL or FLOAT
@@ -92,7 +92,7 @@ void opaque_check(Lang *l, Value v, Span at);   // exit 4 for an unknown module
 // Names of `map` near to `name`; empty when none is.
 Text nearest_name(const Map *map, Text name, Text best);
 
-// ---- number.c -----------------------------------------------------------------
+// ---- number.c --------------------------------------------------------------
 // Arithmetic of numbers; UNBOUND when an operand is none.
 Value number_binary(Lang *l, AstOp op, Value a, Value b, Span at);
 Value number_power(Lang *l, Value a, Value b, Span at);
@@ -106,7 +106,7 @@ double float_round(double f, int digits);
 int64_t int_round(Lang *l, int64_t v, int64_t digits, Span at);
 _Noreturn void int_overflow(Lang *l, Span at);
 
-// ---- list.c, dict.c -------------------------------------------------------------
+// ---- list.c, dict.c --------------------------------------------------------
 List *list_new(Lang *l, int room, bool fixed);
 void list_reserve(Lang *l, List *list, int64_t room, Span at);
 List *list_slice(Lang *l, const List *list, const SliceValue *s, Span at);
@@ -133,7 +133,7 @@ Value set_binary(Lang *l, AstOp op, const Dict *a, const Dict *b);
 bool set_subset(Lang *l, const Dict *a, const Dict *b);
 Value dict_index(Lang *l, Value d, Value key, Span at); // d[key]
 
-// ---- text_value.c: str by code points ---------------------------------------------
+// ---- text_value.c: str by code points --------------------------------------
 int64_t str_len(Text t);
 size_t str_offset(Text t, int64_t i);           // byte offset of code point i
 Value str_index(Lang *l, Text t, int64_t i);
@@ -148,7 +148,7 @@ Value str_concat(Lang *l, Text a, Text b, Span at);
 int64_t text_find(Text t, Text part, size_t from);
 int64_t text_rfind(Text t, Text part);
 
-// ---- format.c -----------------------------------------------------------------------
+// ---- format.c --------------------------------------------------------------
 // format(v, spec) and the pieces of f-strings.
 void format_value(Lang *l, TextBuf *out, Value v, Text spec, Span at);
 Value format_percent(Lang *l, Text format, Value v, Span at);
@@ -156,7 +156,7 @@ Value format_method(Lang *l, Value self, const Args *args);    // str.format
 Value format_map_method(Lang *l, Value self, const Args *args);
 void int_digits(TextBuf *out, uint64_t v, int base, bool upper);
 
-// ---- iter.c ---------------------------------------------------------------------------
+// ---- iter.c ----------------------------------------------------------------
 typedef struct IterState IterState;
 struct IterState {
     const char *name;           // "zip", "generator"
@@ -184,7 +184,7 @@ bool value_contains(Lang *l, Value container, Value item, Span at);
 int64_t range_len(const int64_t *r);
 Value v_range(Lang *l, int64_t start, int64_t stop, int64_t step);
 
-// ---- eval files -------------------------------------------------------------------------
+// ---- eval files ------------------------------------------------------------
 Value eval_comprehension(Lang *l, Frame *f, const Ast *e);
 Value eval_attribute(Lang *l, Frame *f, const Ast *e);
 Value eval_call(Lang *l, Frame *f, const Ast *e);
@@ -226,7 +226,7 @@ void unpack(Lang *l, Value v, int count, int star, Value *out, Span at);
 void lang_step(Lang *l, Span at);
 void stack_check(Lang *l, Span at);
 
-// ---- frame.c --------------------------------------------------------------------------------
+// ---- frame.c ---------------------------------------------------------------
 void map_bind(Lang *l, Map *m, Text name, Value v);     // into a new cell
 bool map_value(const Map *m, Text name, Value *out);
 bool map_remove(Map *m, Text name);             // sets UNBOUND; false: absent
@@ -240,7 +240,7 @@ static inline void value_bind(Value v)          // no longer a temporary
         v.foreign->bound = true;
 }
 
-// ---- foreign.c --------------------------------------------------------------------------------
+// ---- foreign.c -------------------------------------------------------------
 static inline int temps_top(const Lang *l)
 {
     return l->more->temp_len;
@@ -296,7 +296,7 @@ typedef struct Trouble {
     Span suggestion_at;
 } Trouble;
 
-// ---- class.c, class_make.c, exception.c -----------------------------------------------------------
+// ---- class.c, class_make.c, exception.c ------------------------------------
 Class *class_new(Lang *l, Text name, Class *const *bases, int count);
 bool class_find(const Class *c, Text name, Value *out); // along the mro
 bool class_is(const Class *c, const Class *base);
@@ -332,12 +332,13 @@ Value exception_args(Lang *l, Value e);
 // Runs body under a handler; false: *error is the exception.
 bool protect(Lang *l, LangBody *body, void *ctx, Value *error);
 
-// ---- modules ------------------------------------------------------------------------------------------
+// ---- modules ---------------------------------------------------------------
 void builtins_init(Lang *l);                    // fills l->builtins
 void methods_init(Lang *l);
-extern const Method str_methods[], list_methods[], tuple_methods[],
-    dict_methods[], set_methods[], int_methods[], float_methods[],
-    bytes_methods[];
+extern const Method str_methods[], str_part_methods[], bytes_methods[],
+    list_methods[], tuple_methods[], dict_methods[], set_methods[],
+    int_methods[], float_methods[];
+Text method_text(Lang *l, const char *method, Value v, Span at);  // a str
 Value type_call(Lang *l, ValueKind k, const Args *args);        // int("3")
 Value dict_fromkeys(Lang *l, void *ctx, const Args *args);
 Value range_make(Lang *l, const Args *args);

@@ -79,7 +79,7 @@ static bool foreign_binary(Lang *l, AstOp op, Value a, Value b, Value *out,
     return done;
 }
 
-// ---- sequences -------------------------------------------------------------------
+// ---- sequences -------------------------------------------------------------
 
 static Value list_concat(Lang *l, const List *a, const List *b)
 {
@@ -265,7 +265,7 @@ bool inplace_op(Lang *l, AstOp op, Value a, Value b, Value *out, Span at)
     return false;
 }
 
-// ---- unary ---------------------------------------------------------------------------
+// ---- unary -----------------------------------------------------------------
 
 static Value number_unary(Lang *l, AstOp op, Value v, Span at)
 {
@@ -305,7 +305,7 @@ Value unary_op(Lang *l, AstOp op, Value v, Span at)
                names[op].symbol, value_type_name(v));
 }
 
-// ---- comparison -----------------------------------------------------------------------
+// ---- comparison ------------------------------------------------------------
 
 _Noreturn static void order_error(Lang *l, AstOp op, Value a, Value b, Span at)
 {

@@ -9,7 +9,8 @@
 #include "lang/eval_int.h"
 
 static const ExceptionRow rows[EXC_COUNT] = {
-#define EXCEPTION(id, name, base, report) [EXC_##id] = {name, EXC_##base, report},
+#define EXCEPTION(id, name, base, report)                                     \
+    [EXC_##id] = {name, EXC_##base, report},
 #include "lang/exception.def"
 };
 
@@ -62,7 +63,7 @@ bool exception_uncatchable(Value e)
     return e.instance->trouble && e.instance->trouble->uncatchable;
 }
 
-// ---- handlers -------------------------------------------------------------------
+// ---- handlers --------------------------------------------------------------
 
 bool protect(Lang *l, LangBody *body, void *ctx, Value *error)
 {
@@ -100,7 +101,7 @@ _Noreturn void exception_throw(Lang *l, Value e)
     longjmp(l->handler->jump, 1);
 }
 
-// ---- the place and the calls -----------------------------------------------------
+// ---- the place and the calls -----------------------------------------------
 
 static void add_call(Trouble *t, Text name, Span at)
 {
@@ -266,7 +267,7 @@ _Noreturn void lang_stop(Lang *l, ExitCode exit)
     exception_throw(l, e);
 }
 
-// ---- reports ---------------------------------------------------------------------
+// ---- reports ---------------------------------------------------------------
 
 static Text message_of(Lang *l, Value e)
 {
@@ -372,7 +373,7 @@ void exception_report(Lang *l, Value e)
         note_cause(l, e, "__context__", "raised while handling");
 }
 
-// ---- for the host -------------------------------------------------------------------
+// ---- for the host ----------------------------------------------------------
 
 // What escaped from a run: reported, or kept as the exit code of sys.exit().
 static void escaped(Lang *l, Value e)
@@ -406,7 +407,7 @@ bool lang_try(Lang *l, LangBody *body, void *ctx, LangError *error)
     return false;
 }
 
-// ---- raise -------------------------------------------------------------------------------
+// ---- raise -----------------------------------------------------------------
 
 static Value exception_value(Lang *l, Value v, Span at)
 {

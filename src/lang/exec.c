@@ -1,7 +1,7 @@
 // exec.c - statements.
 #include "lang/eval_int.h"
 
-// ---- loops -------------------------------------------------------------------
+// ---- loops -----------------------------------------------------------------
 
 // Runs a loop's body once; false: the loop ends with *flow.
 static bool turn(Lang *l, Frame *f, const AstList *body, Flow *flow)
@@ -66,7 +66,7 @@ static Flow exec_if(Lang *l, Frame *f, const Ast *s)
     return exec_block(l, f, yes ? &s->x : &s->y);
 }
 
-// ---- assignments -----------------------------------------------------------------
+// ---- assignments -----------------------------------------------------------
 
 static void exec_assign(Lang *l, Frame *f, const Ast *s)
 {
@@ -151,7 +151,7 @@ static void exec_annassign(Lang *l, Frame *f, const Ast *s)
         assign_target(l, f, s->a, eval(l, f, s->c));
 }
 
-// ---- definitions -------------------------------------------------------------------
+// ---- definitions -----------------------------------------------------------
 
 static bool is_opaque(Value v)
 {
@@ -214,7 +214,7 @@ static void exec_classdef(Lang *l, Frame *f, const Ast *s)
     name_bind(l, f, s->text, decorate(l, s, decorators, c));
 }
 
-// ---- the rest -------------------------------------------------------------------------
+// ---- the rest --------------------------------------------------------------
 
 _Noreturn static void assertion_failed(Lang *l, Frame *f, const Ast *s)
 {

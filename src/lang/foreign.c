@@ -11,7 +11,7 @@
 
 enum { SWEEP_AFTER = 64 << 20 };
 
-// ---- pending values --------------------------------------------------------------
+// ---- pending values --------------------------------------------------------
 
 _Noreturn void temps_full(Lang *l)
 {
@@ -55,7 +55,7 @@ void lang_unpin(Lang *l, int mark)
         l->more->pins.len = mark;
 }
 
-// ---- objects ------------------------------------------------------------------------
+// ---- objects ---------------------------------------------------------------
 
 Value lang_adopt(Lang *l, Foreign *f, const ForeignType *type, size_t bytes)
 {
@@ -142,7 +142,7 @@ void temp_drop(Lang *l, Value v, Value result)
     free_object(l, v.foreign);
 }
 
-// ---- marking ----------------------------------------------------------------------------
+// ---- marking ---------------------------------------------------------------
 
 // The mark phase has its own stack: values nest as deep as they like.
 typedef struct {

@@ -21,7 +21,7 @@ typedef struct {
     char type;                  // 0: none
 } Spec;
 
-// ---- reading a specification ----------------------------------------------------
+// ---- reading a specification -----------------------------------------------
 
 static bool is_align(char c)
 {
@@ -116,7 +116,7 @@ _Noreturn static void bad_code(Lang *l, char code, Value v, Span at)
                value_type_name(v));
 }
 
-// ---- padding ------------------------------------------------------------------------
+// ---- padding ---------------------------------------------------------------
 
 static void put_fill(TextBuf *out, Text fill, int64_t n)
 {
@@ -159,7 +159,7 @@ static void format_text(Lang *l, TextBuf *out, Value v, Text t, const Spec *s,
     put_padded(out, s, TEXT(""), t, '<');
 }
 
-// ---- numbers --------------------------------------------------------------------------
+// ---- numbers ---------------------------------------------------------------
 
 void int_digits(TextBuf *out, uint64_t v, int base, bool upper)
 {
@@ -335,7 +335,7 @@ static void format_float(Lang *l, TextBuf *out, Value v, double f,
     put_number(out, s, sign_text(s, minus), &body, 3);
 }
 
-// ---- any value ----------------------------------------------------------------------------
+// ---- any value -------------------------------------------------------------
 
 static void format_number(Lang *l, TextBuf *out, Value v, const Spec *s,
                           Span at)
@@ -401,7 +401,7 @@ void format_value(Lang *l, TextBuf *out, Value v, Text spec, Span at)
         format_number(l, out, v, &s, at);
 }
 
-// ---- f-strings ------------------------------------------------------------------------------
+// ---- f-strings -------------------------------------------------------------
 
 static Value converted(Lang *l, Value v, char conversion)
 {

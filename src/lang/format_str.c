@@ -3,7 +3,7 @@
 
 #include "lang/eval_int.h"
 
-// ---- str.format ------------------------------------------------------------------
+// ---- str.format ------------------------------------------------------------
 
 typedef struct {
     Lang *l;
@@ -189,7 +189,7 @@ Value format_map_method(Lang *l, Value self, const Args *args)
     return text_end(l);
 }
 
-// ---- % formatting -------------------------------------------------------------------
+// ---- % formatting ----------------------------------------------------------
 
 typedef struct {
     Lang *l;

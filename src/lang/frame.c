@@ -3,7 +3,7 @@
 
 #include "lang/eval_int.h"
 
-// ---- maps of values -----------------------------------------------------------
+// ---- maps of values --------------------------------------------------------
 
 void map_bind(Lang *l, Map *m, Text name, Value v)
 {
@@ -37,7 +37,7 @@ bool map_remove(Map *m, Text name)
     return true;
 }
 
-// ---- frames ---------------------------------------------------------------------
+// ---- frames ----------------------------------------------------------------
 
 // The names of a module's own frame are the module's members.
 Map *frame_map(Frame *f)
@@ -114,7 +114,7 @@ Frame *frame_function(Frame *f)
     return f;
 }
 
-// ---- names ------------------------------------------------------------------------
+// ---- names -----------------------------------------------------------------
 
 static Value *new_cell(Lang *l, Frame *f)
 {

@@ -20,7 +20,7 @@ static Text folder_of_file(Lang *l, uint32_t file)
     return text_slice(path, 0, n);
 }
 
-// ---- sibling files -----------------------------------------------------------------
+// ---- sibling files ---------------------------------------------------------
 
 static const char *try_path(Lang *l, Text folder, Text name,
                             const char *ending)
@@ -87,7 +87,7 @@ static Module *sibling(Lang *l, Text folder, Text name, Span at)
     return m;
 }
 
-// ---- finding a module -----------------------------------------------------------------
+// ---- finding a module ------------------------------------------------------
 
 static Module *from_host(Lang *l, Text name)
 {
@@ -162,7 +162,7 @@ Module *import_module(Lang *l, Text name, Span at)
     return m;
 }
 
-// ---- import a.b.c as x ------------------------------------------------------------------
+// ---- import a.b.c as x -----------------------------------------------------
 
 static Text first_name(Text dotted)
 {
@@ -206,7 +206,7 @@ static void import_plain(Lang *l, Frame *f, const Ast *alias)
     name_bind(l, f, first, v_module(import_module(l, first, alias->at)));
 }
 
-// ---- from m import a, b -------------------------------------------------------------------
+// ---- from m import a, b ----------------------------------------------------
 
 static Module *relative_module(Lang *l, const Ast *s)
 {

@@ -23,7 +23,7 @@ bool iter_next(Lang *l, IterState *it, Value *out)
     return it->next(l, it, out);
 }
 
-// ---- ranges -------------------------------------------------------------------
+// ---- ranges ----------------------------------------------------------------
 
 int64_t range_len(const int64_t *r)
 {
@@ -59,7 +59,7 @@ static bool range_next(Lang *l, IterState *it, Value *out)
     return true;
 }
 
-// ---- built-in containers --------------------------------------------------------
+// ---- built-in containers ---------------------------------------------------
 
 static bool list_next(Lang *l, IterState *it, Value *out)
 {
@@ -154,7 +154,7 @@ static IterState *over_range(Lang *l, const int64_t *r)
     return it;
 }
 
-// ---- views of dicts ---------------------------------------------------------------
+// ---- views of dicts --------------------------------------------------------
 
 Value iter_view(Lang *l, const char *name, Value dict)
 {
@@ -171,7 +171,7 @@ int64_t view_len(const IterState *it)
     return it->source.dict->live;
 }
 
-// ---- objects ------------------------------------------------------------------------
+// ---- objects ---------------------------------------------------------------
 
 static bool instance_next(Lang *l, IterState *it, Value *out);
 
@@ -258,7 +258,7 @@ IterState *iter_of(Lang *l, Value v, Span at)
     return it;
 }
 
-// ---- iterators written in Python: they end by an exception ------------------------
+// ---- iterators written in Python: they end by an exception -----------------
 
 typedef struct {
     IterState *it;
@@ -311,7 +311,7 @@ static bool indexed_next(Lang *l, IterState *it, Value *out)
     return advance(l, it, ask_item, EXC_INDEX, out);
 }
 
-// ---- uses ----------------------------------------------------------------------------
+// ---- uses ------------------------------------------------------------------
 
 List *value_to_list(Lang *l, Value v, Span at)
 {

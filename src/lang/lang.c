@@ -11,7 +11,7 @@ enum {
     STACK_SPARE = 512 << 10,    // for what runs between two checks
 };
 
-// ---- life -----------------------------------------------------------------------
+// ---- life ------------------------------------------------------------------
 
 static char *find_stack_end(void)
 {
@@ -76,7 +76,7 @@ int lang_exit_code(const Lang *l)
     return l->exit_code;
 }
 
-// ---- files ------------------------------------------------------------------------
+// ---- files -----------------------------------------------------------------
 
 static Text file_key(Lang *l, uint32_t file)
 {
@@ -206,15 +206,15 @@ bool lang_run_file(Lang *l, uint32_t file, Text name, Module **out)
         *out = run.module;
     if (protect(l, run_module, &run, &e))
         return true;
-    if (!exception_is(l, e, EXC_SYSTEM_EXIT)) {
+    if (exception_is(l, e, EXC_SYSTEM_EXIT))
+        keep_exit_code(l, e);
+    else
         exception_report(l, e);
-        return false;
-    }
-    keep_exit_code(l, e);
-    return l->exit_code == 0;
+    foreign_sweep(l);
+    return exception_is(l, e, EXC_SYSTEM_EXIT) && l->exit_code == 0;
 }
 
-// ---- what the host asks of functions ------------------------------------------------
+// ---- what the host asks of functions ---------------------------------------
 
 int function_param_count(const Function *f)
 {

@@ -117,7 +117,8 @@ void value_str(Lang *l, TextBuf *out, Value v);
 const char *value_type_name(Value v);
 // A dtype from a dtype object or its name; raises.
 DType value_to_dtype(Lang *l, Value v, Span at);
-// Iterates anything iterable: materialised to a list.
+// Iterates anything iterable: materialised to a list, which is v's own where v
+// is a list or tuple, and not to be changed.
 List *value_to_list(Lang *l, Value v, Span at);
 
 // Arguments of a host function: binds them to `names` ("a", "b=", "*", "c=":
@@ -131,7 +132,7 @@ void args_bind(Lang *l, const char *function, const Args *args,
 Module *lang_language_module(Lang *l);
 Module *lang_layout_module(Lang *l);
 
-// ---- kernels ----------------------------------------------------------------
+// ---- kernels ---------------------------------------------------------------
 
 // Kernel functions: what @T.prim_func makes is VAL_KERNEL directly. An eager
 // function (with T.Kernel in its own body, T.const sizes) is traced per set of
@@ -143,6 +144,7 @@ IrKernel *lang_trace_eager(Lang *l, Value function, const Args *args,
                            const Dict *consts, Span at);
 // Parameter names and default values of a Python function, for -D.
 int function_param_count(const Function *f);
-Text function_param(const Function *f, int i, Value *fallback, bool *has_fallback);
+Text function_param(const Function *f, int i, Value *fallback,
+                    bool *has_fallback);
 const Ast *function_param_annotation(const Function *f, int i);
 #endif

@@ -49,7 +49,7 @@ struct Lang {
 // Frames; the C stack is watched besides (RecursionError either way).
 enum { LANG_MAX_DEPTH = 1000 };
 
-// ---- eval.c, exec.c: the evaluator -------------------------------------------
+// ---- eval.c, exec.c: the evaluator -----------------------------------------
 Value eval(Lang *l, Frame *f, const Ast *e);
 Flow exec_statement(Lang *l, Frame *f, const Ast *s);
 Flow exec_block(Lang *l, Frame *f, const AstList *body);
@@ -70,7 +70,7 @@ Value binary_op(Lang *l, AstOp op, Value a, Value b, Span at);  // any operands
 // Is the value (or something inside it) a device value?
 bool value_is_device(Value v);
 
-// ---- trace.c, trace_stmt.c, device.c, prim.c: the tracer ----------------------
+// ---- trace.c, trace_stmt.c, device.c, prim.c: the tracer -------------------
 // In frames with `traced` set exec_statement asks here first; false: not a
 // statement with rules of its own, run it the Python way. Nested blocks are
 // run through exec_block.

@@ -67,7 +67,7 @@ void list_remove_at(List *list, int i)
     list->len--;
 }
 
-// ---- indices and slices -----------------------------------------------------
+// ---- indices and slices ----------------------------------------------------
 
 static int64_t need_index(Lang *l, Value index, const char *what, Span at)
 {
@@ -195,7 +195,7 @@ void list_assign_slice(Lang *l, List *list, const SliceValue *s, Value v,
         list->at[r.start + i * r.step] = items->at[i];
 }
 
-// ---- sorting: stable merges of runs, keys beside the items --------------------
+// ---- sorting: stable merges of runs, keys beside the items -----------------
 
 typedef struct {
     Value *key, *item;

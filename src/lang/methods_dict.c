@@ -1,7 +1,7 @@
 // methods_dict.c - methods of dict and set.
 #include "lang/eval_int.h"
 
-// ---- dict ------------------------------------------------------------------------
+// ---- dict ------------------------------------------------------------------
 
 static Value m_get(Lang *l, Value self, const Args *args)
 {
@@ -166,7 +166,7 @@ const Method dict_methods[] = {
     {NULL, NULL},
 };
 
-// ---- set -------------------------------------------------------------------------
+// ---- set -------------------------------------------------------------------
 
 static void need_mutable(Lang *l, Value self, const char *name, Span at)
 {

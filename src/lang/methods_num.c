@@ -3,7 +3,7 @@
 
 #include "lang/eval_int.h"
 
-// ---- numbers -----------------------------------------------------------------------
+// ---- numbers ---------------------------------------------------------------
 
 static uint64_t size_of(Value self)
 {
@@ -109,7 +109,7 @@ const Method float_methods[] = {
     {"hex", m_hex}, {"conjugate", m_conjugate}, {NULL, NULL},
 };
 
-// ---- object ------------------------------------------------------------------------
+// ---- object ----------------------------------------------------------------
 
 // For an exception this is BaseException.__init__: the arguments are kept.
 static Value o_init(Lang *l, void *ctx, const Args *args)
@@ -257,6 +257,7 @@ static void add_methods(Lang *l, ValueKind k, const Method *m)
 void methods_init(Lang *l)
 {
     add_methods(l, VAL_STR, str_methods);
+    add_methods(l, VAL_STR, str_part_methods);
     add_methods(l, VAL_BYTES, bytes_methods);
     add_methods(l, VAL_LIST, list_methods);
     add_methods(l, VAL_TUPLE, tuple_methods);

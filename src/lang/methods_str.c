@@ -4,7 +4,7 @@
 
 #include "lang/eval_int.h"
 
-static Text text_arg(Lang *l, const char *method, Value v, Span at)
+Text method_text(Lang *l, const char *method, Value v, Span at)
 {
     if (v.kind == VAL_DTYPE)
         return text_of(dtype_info(v.dtype)->name);
@@ -14,20 +14,7 @@ static Text text_arg(Lang *l, const char *method, Value v, Span at)
     return v.s;
 }
 
-static Value copied(Lang *l, const TextBuf *b)
-{
-    return v_str(text_copy(l->options.arena, buf_view(b)));
-}
-
-static Value made(Lang *l, TextBuf *b)
-{
-    Value v = copied(l, b);
-
-    buf_release(b);
-    return v;
-}
-
-// ---- case --------------------------------------------------------------------------
+// ---- case ------------------------------------------------------------------
 
 static Value change_case(Lang *l, Text t, int (*change)(int))
 {
@@ -38,7 +25,7 @@ static Value change_case(Lang *l, Text t, int (*change)(int))
 
         buf_addc(&b, c < 0x80 ? (char)change(c) : t.at[i]);
     }
-    return made(l, &b);
+    return v_buf(l, &b);
 }
 
 static int swapped(int c)
@@ -72,7 +59,7 @@ static Value m_capitalize(Lang *l, Value self, const Args *args)
     buf_text(&b, v.s);
     if (b.len && (unsigned char)b.at[0] < 0x80)
         b.at[0] = (char)toupper((unsigned char)b.at[0]);
-    return made(l, &b);
+    return v_buf(l, &b);
 }
 
 static Value m_title(Lang *l, Value self, const Args *args)
@@ -88,10 +75,10 @@ static Value m_title(Lang *l, Value self, const Args *args)
                                : (char)(inside ? tolower(c) : toupper(c)));
         inside = c >= 0x80 || isalpha(c);
     }
-    return made(l, &b);
+    return v_buf(l, &b);
 }
 
-// ---- tests --------------------------------------------------------------------------
+// ---- tests -----------------------------------------------------------------
 
 static bool all_are(Text t, int (*is)(int))
 {
@@ -165,7 +152,7 @@ static Value m_isascii(Lang *l, Value self, const Args *args)
     return v_bool(str_len(self.s) == (int64_t)self.s.len);
 }
 
-// ---- stripping ------------------------------------------------------------------------
+// ---- stripping -------------------------------------------------------------
 
 static bool strips(Text set, bool blanks, Text t, size_t at, int n)
 {
@@ -205,7 +192,7 @@ static Value strip_call(Lang *l, const char *name, Value self,
 
     args_count(l, name, args, 0, 1);
     if (args->count && args->at[0].kind != VAL_NONE) {
-        set = text_arg(l, name, args->at[0], args->at_span);
+        set = method_text(l, name, args->at[0], args->at_span);
         blanks = false;
     }
     self.s = strip(self.s, set, blanks, left, right);
@@ -242,7 +229,7 @@ static Value m_removeprefix(Lang *l, Value self, const Args *args)
     Text p;
 
     args_count(l, "removeprefix", args, 1, 1);
-    p = text_arg(l, "removeprefix", args->at[0], args->at_span);
+    p = method_text(l, "removeprefix", args->at[0], args->at_span);
     return v_str(has_prefix(self.s, p)
                      ? text_slice(self.s, p.len, self.s.len) : self.s);
 }
@@ -252,12 +239,12 @@ static Value m_removesuffix(Lang *l, Value self, const Args *args)
     Text p;
 
     args_count(l, "removesuffix", args, 1, 1);
-    p = text_arg(l, "removesuffix", args->at[0], args->at_span);
+    p = method_text(l, "removesuffix", args->at[0], args->at_span);
     return v_str(p.len && has_suffix(self.s, p)
                      ? text_slice(self.s, 0, self.s.len - p.len) : self.s);
 }
 
-// ---- searching ---------------------------------------------------------------------------
+// ---- searching -------------------------------------------------------------
 
 // The part of self that the optional start and end name.
 static Text window(Lang *l, Value self, const Args *args, int64_t *first)
@@ -292,7 +279,7 @@ static int64_t search(Lang *l, const char *name, Value self, const Args *args,
     Text part, t;
 
     args_count(l, name, args, 1, 3);
-    part = text_arg(l, name, args->at[0], args->at_span);
+    part = method_text(l, name, args->at[0], args->at_span);
     t = window(l, self, args, &first);
     if (beyond(self, args))
         return -1;
@@ -333,7 +320,7 @@ static Value m_count(Lang *l, Value self, const Args *args)
     Text part, t;
 
     args_count(l, "count", args, 1, 3);
-    part = text_arg(l, "count", args->at[0], args->at_span);
+    part = method_text(l, "count", args->at[0], args->at_span);
     t = window(l, self, args, &first);
     if (part.len == 0)
         return v_int(beyond(self, args) ? 0 : str_len(t) + 1);
@@ -376,332 +363,6 @@ static Value m_endswith(Lang *l, Value self, const Args *args)
                               args->at[0], true, args->at_span));
 }
 
-// ---- splitting and joining -------------------------------------------------------------------
-
-static void split_blanks(Lang *l, List *out, Text t, int64_t most)
-{
-    size_t i = 0;
-
-    for (;;) {
-        size_t from;
-
-        while (i < t.len && isspace((unsigned char)t.at[i]))
-            i++;
-        if (i == t.len)
-            return;
-        from = i;
-        if (most >= 0 && out->len == most) {
-            list_append(l, out, v_str(text_slice(t, from, t.len)));
-            return;
-        }
-        while (i < t.len && !isspace((unsigned char)t.at[i]))
-            i++;
-        list_append(l, out, v_str(text_slice(t, from, i)));
-    }
-}
-
-static void split_at(Lang *l, List *out, Text t, Text by, int64_t most)
-{
-    size_t from = 0;
-
-    while (most < 0 || out->len < most) {
-        int64_t at = text_find(t, by, from);
-
-        if (at < 0)
-            break;
-        list_append(l, out, v_str(text_slice(t, from, (size_t)at)));
-        from = (size_t)at + by.len;
-    }
-    list_append(l, out, v_str(text_slice(t, from, t.len)));
-}
-
-static void reverse(List *list)
-{
-    for (int i = 0, k = list->len - 1; i < k; i++, k--) {
-        Value v = list->at[i];
-
-        list->at[i] = list->at[k];
-        list->at[k] = v;
-    }
-}
-
-static void rsplit_at(Lang *l, List *out, Text t, Text by, int64_t most)
-{
-    while (most < 0 || out->len < most) {
-        int64_t at = text_rfind(t, by);
-
-        if (at < 0)
-            break;
-        list_append(l, out, v_str(text_slice(t, (size_t)at + by.len, t.len)));
-        t = text_slice(t, 0, (size_t)at);
-    }
-    list_append(l, out, v_str(t));
-    reverse(out);
-}
-
-static void rsplit_blanks(Lang *l, List *out, Text t, int64_t most)
-{
-    size_t to = t.len;
-
-    for (;;) {
-        size_t end;
-
-        while (to > 0 && isspace((unsigned char)t.at[to - 1]))
-            to--;
-        if (to == 0)
-            break;
-        end = to;
-        if (most >= 0 && out->len == most) {
-            list_append(l, out, v_str(text_slice(t, 0, end)));
-            break;
-        }
-        while (to > 0 && !isspace((unsigned char)t.at[to - 1]))
-            to--;
-        list_append(l, out, v_str(text_slice(t, to, end)));
-    }
-    reverse(out);
-}
-
-static Value split(Lang *l, const char *name, Value self, const Args *args,
-                   bool from_right)
-{
-    static const char *const names[] = {"sep=", "maxsplit="};
-    List *out = list_new(l, 4, false);
-    int64_t most = -1;
-    Value in[2];
-    Text by;
-
-    args_bind(l, name, args, names, 2, in);
-    if (in[1].kind != VAL_UNBOUND)
-        most = value_to_int(l, in[1], "maxsplit", args->at_span);
-    if (in[0].kind == VAL_UNBOUND || in[0].kind == VAL_NONE) {
-        (from_right ? rsplit_blanks : split_blanks)(l, out, self.s, most);
-        return v_of_list(out);
-    }
-    by = text_arg(l, name, in[0], args->at_span);
-    if (by.len == 0)
-        lang_raise(l, "ValueError", args->at_span, "empty separator");
-    (from_right ? rsplit_at : split_at)(l, out, self.s, by, most);
-    return v_of_list(out);
-}
-
-static Value m_split(Lang *l, Value self, const Args *args)
-{
-    return split(l, "split", self, args, false);
-}
-
-static Value m_rsplit(Lang *l, Value self, const Args *args)
-{
-    return split(l, "rsplit", self, args, true);
-}
-
-static Value m_splitlines(Lang *l, Value self, const Args *args)
-{
-    List *out = list_new(l, 4, false);
-    Text t = self.s;
-    Value keep = v_bool(false);
-
-    if (args->count)
-        keep = args->at[0];
-    args_keyword(args, "keepends", &keep);
-    for (size_t i = 0; i < t.len;) {
-        size_t end = i, next;
-
-        while (end < t.len && t.at[end] != '\n' && t.at[end] != '\r')
-            end++;
-        next = end + (end < t.len);
-        if (next < t.len && t.at[end] == '\r' && t.at[next] == '\n')
-            next++;
-        list_append(l, out,
-                    v_str(text_slice(t, i, value_truth(l, keep,
-                                                       args->at_span)
-                                               ? next : end)));
-        i = next;
-    }
-    return v_of_list(out);
-}
-
-static Value partition(Lang *l, const char *name, Value self,
-                       const Args *args, bool last)
-{
-    Value out[3] = {self, v_str(TEXT("")), v_str(TEXT(""))};
-    Text by;
-    int64_t at;
-
-    args_count(l, name, args, 1, 1);
-    by = text_arg(l, name, args->at[0], args->at_span);
-    if (by.len == 0)
-        lang_raise(l, "ValueError", args->at_span, "empty separator");
-    at = last ? text_rfind(self.s, by) : text_find(self.s, by, 0);
-    if (at < 0 && last) {
-        out[0] = out[1];
-        out[2] = self;
-    } else if (at >= 0) {
-        out[0] = v_str(text_slice(self.s, 0, (size_t)at));
-        out[1] = v_str(by);
-        out[2] = v_str(text_slice(self.s, (size_t)at + by.len, self.s.len));
-    }
-    return v_tuple(l, out, 3);
-}
-
-static Value m_partition(Lang *l, Value self, const Args *args)
-{
-    return partition(l, "partition", self, args, false);
-}
-
-static Value m_rpartition(Lang *l, Value self, const Args *args)
-{
-    return partition(l, "rpartition", self, args, true);
-}
-
-static Value m_join(Lang *l, Value self, const Args *args)
-{
-    List *items;
-    TextBuf *out;
-
-    args_count(l, "join", args, 1, 1);
-    items = value_to_list(l, args->at[0], args->at_span);
-    out = text_begin(l);
-    for (int i = 0; i < items->len; i++) {
-        Value v = items->at[i];
-
-        if (v.kind == VAL_DTYPE)
-            v = v_cstr(dtype_info(v.dtype)->name);
-        if (v.kind != self.kind)
-            lang_raise(l, "TypeError", args->at_span,
-                       "sequence item %d: expected str instance, %s found", i,
-                       value_type_name(v));
-        if (i)
-            buf_text(out, self.s);
-        buf_text(out, v.s);
-    }
-    return text_end(l);
-}
-
-// ---- replacing and padding --------------------------------------------------------------------
-
-static Value m_replace(Lang *l, Value self, const Args *args)
-{
-    Text t = self.s, old, by;
-    int64_t most = INT64_MAX, at;
-    size_t from = 0;
-    TextBuf *out;
-
-    args_count(l, "replace", args, 2, 3);
-    old = text_arg(l, "replace", args->at[0], args->at_span);
-    by = text_arg(l, "replace", args->at[1], args->at_span);
-    if (args->count == 3)
-        most = value_to_int(l, args->at[2], "count", args->at_span);
-    if (most < 0)
-        most = INT64_MAX;
-    out = text_begin(l);
-    for (; most > 0 && (at = text_find(t, old, from)) >= 0; most--) {
-        buf_text(out, text_slice(t, from, (size_t)at));
-        buf_text(out, by);
-        from = (size_t)at + old.len;
-        if (old.len == 0) {                     // between all characters
-            if (from >= t.len)
-                break;
-            buf_addc(out, t.at[from++]);
-        }
-        if (out->len > MOST_TEXT)
-            lang_raise(l, "MemoryError", args->at_span,
-                       "the str is too large (at most %d bytes)", MOST_TEXT);
-    }
-    buf_text(out, text_slice(t, from, t.len));
-    return text_end(l);
-}
-
-static int64_t width_arg(Lang *l, const Args *args)
-{
-    int64_t n = value_to_int(l, args->at[0], "the width", args->at_span);
-
-    if (n > MOST_TEXT)
-        lang_raise(l, "MemoryError", args->at_span,
-                   "a str of %lld characters is too large", (long long)n);
-    return n;
-}
-
-static Value padded(Lang *l, const char *name, Value self, const Args *args,
-                    char where)
-{
-    Text fill = TEXT(" ");
-    int64_t pad, left;
-    TextBuf b = {0};
-
-    args_count(l, name, args, 1, 2);
-    if (args->count == 2)
-        fill = text_arg(l, name, args->at[1], args->at_span);
-    if (str_len(fill) != 1)
-        lang_raise(l, "TypeError", args->at_span,
-                   "The fill character must be exactly one character long");
-    pad = width_arg(l, args) - str_len(self.s);
-    left = where == 'r' ? pad
-           : where == 'l' ? 0
-                          : pad / 2 + (pad & (pad + str_len(self.s)) & 1);
-    for (int64_t i = 0; i < left; i++)
-        buf_text(&b, fill);
-    buf_text(&b, self.s);
-    for (int64_t i = left; i < pad; i++)
-        buf_text(&b, fill);
-    return made(l, &b);
-}
-
-static Value m_center(Lang *l, Value self, const Args *args)
-{
-    return padded(l, "center", self, args, 'c');
-}
-
-static Value m_ljust(Lang *l, Value self, const Args *args)
-{
-    return padded(l, "ljust", self, args, 'l');
-}
-
-static Value m_rjust(Lang *l, Value self, const Args *args)
-{
-    return padded(l, "rjust", self, args, 'r');
-}
-
-static Value m_zfill(Lang *l, Value self, const Args *args)
-{
-    bool sign = self.s.len && (self.s.at[0] == '-' || self.s.at[0] == '+');
-    TextBuf b = {0};
-    int64_t pad;
-
-    args_count(l, "zfill", args, 1, 1);
-    pad = width_arg(l, args) - str_len(self.s);
-    if (sign)
-        buf_addc(&b, self.s.at[0]);
-    for (int64_t i = 0; i < pad; i++)
-        buf_addc(&b, '0');
-    buf_text(&b, text_slice(self.s, sign, self.s.len));
-    return made(l, &b);
-}
-
-static Value m_expandtabs(Lang *l, Value self, const Args *args)
-{
-    int64_t size = 8, column = 0;
-    TextBuf b = {0};
-
-    args_count(l, "expandtabs", args, 0, 1);
-    if (args->count)
-        size = width_arg(l, args);
-    for (size_t i = 0; i < self.s.len; i++) {
-        char c = self.s.at[i];
-
-        if (c != '\t') {
-            buf_addc(&b, c);
-            column = c == '\n' ? 0 : column + 1;
-            continue;
-        }
-        for (int64_t n = size > 0 ? size - column % size : 0; n > 0; n--) {
-            buf_addc(&b, ' ');
-            column++;
-        }
-    }
-    return made(l, &b);
-}
-
 static Value m_encode(Lang *l, Value self, const Args *args)
 {
     (void)l;
@@ -723,27 +384,22 @@ static Value m_bytes_hex(Lang *l, Value self, const Args *args)
     args_count(l, "hex", args, 0, 0);
     for (size_t i = 0; i < self.s.len; i++)
         buf_printf(&b, "%02x", (unsigned char)self.s.at[i]);
-    return made(l, &b);
+    return v_buf(l, &b);
 }
 
 const Method str_methods[] = {
     {"upper", m_upper}, {"lower", m_lower}, {"swapcase", m_swapcase},
     {"casefold", m_lower}, {"capitalize", m_capitalize}, {"title", m_title},
-    {"isdigit", m_isdigit}, {"isdecimal", m_isdigit},
-    {"isnumeric", m_isdigit}, {"isalpha", m_isalpha}, {"isalnum", m_isalnum},
-    {"isspace", m_isspace}, {"isupper", m_isupper}, {"islower", m_islower},
+    {"isdigit", m_isdigit}, {"isdecimal", m_isdigit}, {"isnumeric", m_isdigit},
+    {"isalpha", m_isalpha}, {"isalnum", m_isalnum}, {"isspace", m_isspace},
+    {"isupper", m_isupper}, {"islower", m_islower},
     {"isidentifier", m_isidentifier}, {"isascii", m_isascii},
     {"strip", m_strip}, {"lstrip", m_lstrip}, {"rstrip", m_rstrip},
     {"removeprefix", m_removeprefix}, {"removesuffix", m_removesuffix},
     {"find", m_find}, {"rfind", m_rfind}, {"index", m_index},
     {"rindex", m_rindex}, {"count", m_count}, {"startswith", m_startswith},
-    {"endswith", m_endswith}, {"split", m_split}, {"rsplit", m_rsplit},
-    {"splitlines", m_splitlines}, {"partition", m_partition},
-    {"rpartition", m_rpartition}, {"join", m_join}, {"replace", m_replace},
-    {"center", m_center}, {"ljust", m_ljust}, {"rjust", m_rjust},
-    {"zfill", m_zfill}, {"expandtabs", m_expandtabs}, {"encode", m_encode},
-    {"format", format_method}, {"format_map", format_map_method},
-    {NULL, NULL},
+    {"endswith", m_endswith}, {"encode", m_encode}, {"format", format_method},
+    {"format_map", format_map_method}, {NULL, NULL},
 };
 
 const Method bytes_methods[] = {

@@ -3,7 +3,7 @@
 
 #include "lang/eval_int.h"
 
-// ---- named tuples -----------------------------------------------------------------
+// ---- named tuples ----------------------------------------------------------
 
 static Value field_names(Lang *l, Value v, Span at)
 {
@@ -152,7 +152,7 @@ void named_tuple_init(Lang *l)
              (Value){.kind = VAL_DESCRIPTOR, .descriptor = make});
 }
 
-// ---- dicts with a twist ---------------------------------------------------------------
+// ---- dicts with a twist ----------------------------------------------------
 
 static Value c_defaultdict(Lang *l, void *ctx, const Args *args)
 {
@@ -220,7 +220,7 @@ void fill_collections(Lang *l, Module *m)
     module_set(l, m, "Counter", v_builtin(l, "Counter", c_counter, NULL));
 }
 
-// ---- enum ------------------------------------------------------------------------------
+// ---- enum ------------------------------------------------------------------
 
 static Class *enum_class(Lang *l, const char *name, Class *base, bool mixin)
 {

@@ -3,7 +3,7 @@
 
 #include "lang/eval_int.h"
 
-// ---- field() ----------------------------------------------------------------------
+// ---- field() ---------------------------------------------------------------
 
 static Value d_field(Lang *l, void *ctx, const Args *args)
 {
@@ -44,7 +44,7 @@ static void read_field(Lang *l, DataField *f, Value v)
         f->keyword_only = value_truth(l, only, SPAN_NONE);
 }
 
-// ---- @dataclass ----------------------------------------------------------------------
+// ---- @dataclass ------------------------------------------------------------
 
 typedef struct {
     Lang *l;
@@ -191,7 +191,7 @@ static Value d_dataclass(Lang *l, void *ctx, const Args *args)
     return v_builtin(l, "dataclass", apply, p);
 }
 
-// ---- functions on dataclasses -------------------------------------------------------
+// ---- functions on dataclasses ----------------------------------------------
 
 static const DataClass *data_arg(Lang *l, const char *name, const Args *args)
 {

@@ -30,7 +30,7 @@ static Value keywords_of(Lang *l, const Args *args)
     return d;
 }
 
-// ---- partial ---------------------------------------------------------------------
+// ---- partial ---------------------------------------------------------------
 
 // Calls with the kept arguments first; later keywords replace kept ones.
 static Value call_partial(Lang *l, void *ctx, const Args *args)
@@ -85,7 +85,7 @@ static Value f_partial(Lang *l, void *ctx, const Args *args)
     return out;
 }
 
-// ---- caches ------------------------------------------------------------------------
+// ---- caches ----------------------------------------------------------------
 
 // kept: function, cache, maxsize (INT or NONE), [hits, misses]
 static Value cache_key(Lang *l, const Args *args)
@@ -235,7 +235,7 @@ static Value f_cache(Lang *l, void *ctx, const Args *args)
     return make_cache(l, args->at[0], V_NONE, args->at_span);
 }
 
-// ---- wraps ---------------------------------------------------------------------------
+// ---- wraps -----------------------------------------------------------------
 
 static Value wrap(Lang *l, void *ctx, const Args *args)
 {
@@ -261,7 +261,7 @@ static Value f_wraps(Lang *l, void *ctx, const Args *args)
     return v_keeper(l, "wraps", wrap, v_tuple(l, args->at, 1));
 }
 
-// ---- the rest --------------------------------------------------------------------------
+// ---- the rest --------------------------------------------------------------
 
 static Value f_reduce(Lang *l, void *ctx, const Args *args)
 {

@@ -27,7 +27,7 @@ static Value snapshot(Lang *l, Value v, Span at)
     return v_tuple(l, items->at, items->len);
 }
 
-// ---- chain -------------------------------------------------------------------------
+// ---- chain -----------------------------------------------------------------
 
 // source: a tuple of iterables, or extra iterator of them in inner[1]
 static bool chain_next(Lang *l, IterState *it, Value *out)
@@ -64,7 +64,7 @@ static Value i_from_iterable(Lang *l, void *ctx, const Args *args)
     return chain_of(l, args->at[0], args->at_span);
 }
 
-// ---- product, permutations, combinations ---------------------------------------------
+// ---- product, permutations, combinations -----------------------------------
 
 // source: the pools or the pool; extra: the list of chosen indices
 static Value pick(Lang *l, const IterState *it, bool many)
@@ -260,7 +260,7 @@ static Value i_permutations(Lang *l, void *ctx, const Args *args)
     return v_iter(it);
 }
 
-// ---- endless ones ---------------------------------------------------------------------
+// ---- endless ones ----------------------------------------------------------
 
 static bool count_next(Lang *l, IterState *it, Value *out)
 {
@@ -332,7 +332,7 @@ static Value i_cycle(Lang *l, void *ctx, const Args *args)
     return v_iter(it);
 }
 
-// ---- parts of an iterable ----------------------------------------------------------------
+// ---- parts of an iterable --------------------------------------------------
 
 static bool islice_next(Lang *l, IterState *it, Value *out)
 {
@@ -460,7 +460,7 @@ static Value i_compress(Lang *l, void *ctx, const Args *args)
     return v_iter(it);
 }
 
-// ---- the rest -----------------------------------------------------------------------------
+// ---- the rest --------------------------------------------------------------
 
 static bool accumulate_next(Lang *l, IterState *it, Value *out)
 {

@@ -26,7 +26,7 @@ static double number(Lang *l, const Args *args, int i)
                value_type_name(v));
 }
 
-// ---- functions of one number -------------------------------------------------------
+// ---- functions of one number -----------------------------------------------
 
 typedef struct {
     const char *name;
@@ -64,7 +64,7 @@ static Value call_function1(Lang *l, void *ctx, const Args *args)
     return v_float(y);
 }
 
-// ---- logarithms ----------------------------------------------------------------------
+// ---- logarithms ------------------------------------------------------------
 
 static double logarithm(Lang *l, double x, double (*call)(double), Span at)
 {
@@ -103,7 +103,7 @@ static Value m_log10(Lang *l, void *ctx, const Args *args)
     return v_float(logarithm(l, number(l, args, 0), log10, args->at_span));
 }
 
-// ---- functions of two numbers -----------------------------------------------------------
+// ---- functions of two numbers ----------------------------------------------
 
 typedef struct {
     const char *name;
@@ -215,7 +215,7 @@ static Value m_ulp(Lang *l, void *ctx, const Args *args)
                                 : nextafter(x, INFINITY) - x);
 }
 
-// ---- to integers -------------------------------------------------------------------------
+// ---- to integers -----------------------------------------------------------
 
 static Value to_whole(Lang *l, const char *name, double (*call)(double),
                       const Args *args)
@@ -251,7 +251,7 @@ static Value m_trunc(Lang *l, void *ctx, const Args *args)
     return to_whole(l, "trunc", trunc, args);
 }
 
-// ---- integers -------------------------------------------------------------------------------
+// ---- integers --------------------------------------------------------------
 
 static int64_t whole(Lang *l, const Args *args, int i)
 {
@@ -376,7 +376,7 @@ static Value m_perm(Lang *l, void *ctx, const Args *args)
     return choose(l, "perm", args, true);
 }
 
-// ---- tests --------------------------------------------------------------------------------
+// ---- tests -----------------------------------------------------------------
 
 static Value m_isnan(Lang *l, void *ctx, const Args *args)
 {
@@ -421,7 +421,7 @@ static Value m_isclose(Lang *l, void *ctx, const Args *args)
     return v_bool(d <= fabs(rel * b) || d <= fabs(rel * a) || d <= abs_tol);
 }
 
-// ---- folds ----------------------------------------------------------------------------------
+// ---- folds -----------------------------------------------------------------
 
 static Value m_prod(Lang *l, void *ctx, const Args *args)
 {

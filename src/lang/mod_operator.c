@@ -1,7 +1,7 @@
 // mod_operator.c - the modules operator and copy.
 #include "lang/eval_int.h"
 
-// ---- operators as functions --------------------------------------------------------
+// ---- operators as functions ------------------------------------------------
 
 typedef struct {
     const char *name;
@@ -78,7 +78,7 @@ static Value o_setitem(Lang *l, void *ctx, const Args *args)
     return V_NONE;
 }
 
-// ---- getters -------------------------------------------------------------------------
+// ---- getters ---------------------------------------------------------------
 
 static Value attribute_path(Lang *l, Value v, Text path, Span at)
 {
@@ -165,7 +165,7 @@ void fill_operator(Lang *l, Module *m)
                v_builtin(l, "attrgetter", o_attrgetter, NULL));
 }
 
-// ---- copy --------------------------------------------------------------------------------
+// ---- copy ------------------------------------------------------------------
 
 // `done` maps what was copied (by identity) to its copy: shared parts stay
 // shared, and what contains itself ends.

@@ -74,7 +74,7 @@ static uint32_t draw(Twister *t)
     return y ^ y >> 18;
 }
 
-// ---- numbers ------------------------------------------------------------------------
+// ---- numbers ---------------------------------------------------------------
 
 static void seed_by(Twister *t, uint64_t v)
 {
@@ -112,7 +112,7 @@ static int64_t below(Twister *t, int64_t n)
     return (int64_t)r;
 }
 
-// ---- functions -----------------------------------------------------------------------
+// ---- functions -------------------------------------------------------------
 
 static Value r_seed(Lang *l, void *ctx, const Args *args)
 {

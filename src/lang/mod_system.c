@@ -32,7 +32,7 @@ static Text text_arg(Lang *l, const char *function, const Args *args, int i)
     return args->at[i].s;
 }
 
-// ---- sys ---------------------------------------------------------------------------
+// ---- sys -------------------------------------------------------------------
 
 static Value s_exit(Lang *l, void *ctx, const Args *args)
 {
@@ -96,7 +96,7 @@ void fill_sys(Lang *l, Module *m)
     module_set(l, m, "stderr", stream(l, "sys.stderr", m));
 }
 
-// ---- os ------------------------------------------------------------------------------
+// ---- os --------------------------------------------------------------------
 
 static Value o_join(Lang *l, void *ctx, const Args *args)
 {
@@ -227,7 +227,7 @@ void fill_os(Lang *l, Module *m)
     add(l, m, "cpu_count", o_cpu_count);
 }
 
-// ---- time ------------------------------------------------------------------------------
+// ---- time ------------------------------------------------------------------
 
 static Value t_time(Lang *l, void *ctx, const Args *args)
 {
@@ -248,7 +248,7 @@ void fill_time(Lang *l, Module *m)
     add(l, m, "sleep", ignore);
 }
 
-// ---- warnings and logging ----------------------------------------------------------------
+// ---- warnings and logging --------------------------------------------------
 
 static Value w_warn(Lang *l, void *ctx, const Args *args)
 {

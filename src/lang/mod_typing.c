@@ -84,7 +84,7 @@ void fill_future(Lang *l, Module *m)
     m->lookup = lookup_future;
 }
 
-// ---- types ------------------------------------------------------------------------
+// ---- types -----------------------------------------------------------------
 
 static Value n_init(Lang *l, void *ctx, const Args *args)
 {

@@ -16,7 +16,7 @@ _Noreturn void int_overflow(Lang *l, Span at)
                "integer overflow: the result does not fit 64 bits");
 }
 
-// ---- integers -----------------------------------------------------------------
+// ---- integers --------------------------------------------------------------
 
 static Value int_floordiv(Lang *l, int64_t a, int64_t b, Span at)
 {
@@ -150,7 +150,7 @@ static Value int_binary(Lang *l, AstOp op, int64_t a, int64_t b, Span at)
     return v_int(r);
 }
 
-// ---- floats ---------------------------------------------------------------------
+// ---- floats ----------------------------------------------------------------
 
 static double float_mod(double a, double b)
 {
@@ -257,7 +257,7 @@ Value number_binary(Lang *l, AstOp op, Value a, Value b, Span at)
     return (Value){.kind = VAL_UNBOUND};
 }
 
-// ---- comparison, exact between int and float ---------------------------------------
+// ---- comparison, exact between int and float -------------------------------
 
 static int compare_int_float(int64_t i, double f)
 {
@@ -305,7 +305,7 @@ int64_t float_to_int(Lang *l, double f, Span at)
     return (int64_t)f;
 }
 
-// ---- text -----------------------------------------------------------------------------
+// ---- text ------------------------------------------------------------------
 
 static int digit_of(char c)
 {
@@ -445,7 +445,7 @@ void float_repr(TextBuf *out, double f)
     buf_printf(out, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
 }
 
-// ---- round() ------------------------------------------------------------------------
+// ---- round() ---------------------------------------------------------------
 
 // Half to even on the exact decimal value of f, as printf rounds it.
 double float_round(double f, int digits)

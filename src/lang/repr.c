@@ -113,7 +113,7 @@ static void iter_repr(Lang *l, TextBuf *out, IterState *it)
     buf_addc(out, ')');
 }
 
-// ---- classes and instances -----------------------------------------------------
+// ---- classes and instances -------------------------------------------------
 
 static void class_repr(TextBuf *out, const Class *c)
 {

@@ -1,7 +1,7 @@
 // subscript.c - v[i], v[i] = x, del v[i], len(v).
 #include "lang/eval_int.h"
 
-// ---- reading ------------------------------------------------------------------
+// ---- reading ---------------------------------------------------------------
 
 static Value range_item(Lang *l, const int64_t *r, Value index, Span at)
 {
@@ -110,7 +110,7 @@ Value getitem(Lang *l, Value base, Value index, Span at)
     }
 }
 
-// ---- writing --------------------------------------------------------------------
+// ---- writing ---------------------------------------------------------------
 
 static void list_store(Lang *l, List *list, Value index, Value v, Span at)
 {
@@ -193,7 +193,7 @@ void delitem(Lang *l, Value base, Value index, Span at)
     }
 }
 
-// ---- length -----------------------------------------------------------------------
+// ---- length ----------------------------------------------------------------
 
 static int64_t object_len(Lang *l, Value v, Span at)
 {

@@ -103,7 +103,7 @@ void str_append_point(TextBuf *b, int32_t p)
     buf_addc(b, (char)(0x80 | (p & 0x3f)));
 }
 
-// ---- repr ---------------------------------------------------------------------
+// ---- repr ------------------------------------------------------------------
 
 static bool printable(int32_t p)
 {
@@ -173,7 +173,7 @@ void bytes_repr(TextBuf *out, Text t)
     buf_addc(out, quote);
 }
 
-// ---- building -------------------------------------------------------------------
+// ---- building --------------------------------------------------------------
 
 static void check_size(Lang *l, size_t a, size_t b, Span at)
 {

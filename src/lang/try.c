@@ -14,7 +14,7 @@ static void run_block(Lang *l, void *ctx)
     b->flow = exec_block(l, b->f, b->body);
 }
 
-// ---- except --------------------------------------------------------------------
+// ---- except ----------------------------------------------------------------
 
 static bool handler_matches(Lang *l, Frame *f, const Ast *handler, Value e)
 {
@@ -142,7 +142,7 @@ Flow exec_try(Lang *l, Frame *f, const Ast *s)
         l->raised = e;
     flow = exec_block(l, f, &s->b->x);
     l->raised = outer;
-    if (flow != FLOW_NEXT)                      // a jump out drops the exception
+    if (flow != FLOW_NEXT)                      // that drops the exception
         return flow;
     if (!ok)
         exception_throw(l, e);
@@ -150,7 +150,7 @@ Flow exec_try(Lang *l, Frame *f, const Ast *s)
     return g.flow;
 }
 
-// ---- with -------------------------------------------------------------------------
+// ---- with ------------------------------------------------------------------
 
 static Value enter(Lang *l, Value manager, Span at)
 {

@@ -4,7 +4,7 @@
 
 #include "lang/eval_int.h"
 
-// ---- numbers ----------------------------------------------------------------------
+// ---- numbers ---------------------------------------------------------------
 
 static Value int_of_text(Lang *l, Text t, int base, Span at)
 {
@@ -131,7 +131,7 @@ static Value float_of(Lang *l, Value v, Span at)
                value_type_name(v));
 }
 
-// ---- str ---------------------------------------------------------------------------
+// ---- str -------------------------------------------------------------------
 
 static Value make_str(Lang *l, const Args *args)
 {
@@ -173,7 +173,7 @@ static Value make_bytes(Lang *l, const Args *args)
     return out;
 }
 
-// ---- collections ---------------------------------------------------------------------
+// ---- collections -----------------------------------------------------------
 
 static Value make_sequence(Lang *l, const Args *args, bool fixed)
 {

@@ -3,7 +3,7 @@
 
 #include "lang/eval_int.h"
 
-// ---- names of types ---------------------------------------------------------
+// ---- names of types --------------------------------------------------------
 
 const char *kind_name(ValueKind k)
 {
@@ -65,7 +65,7 @@ const char *value_type_name(Value v)
     }
 }
 
-// ---- making -----------------------------------------------------------------
+// ---- making ----------------------------------------------------------------
 
 Value v_of_list(List *list)
 {
@@ -187,7 +187,7 @@ bool lang_module_get(Module *m, Text name, Value *out)
     return map_value(&m->members, name, out);
 }
 
-// ---- reading ------------------------------------------------------------------
+// ---- reading ---------------------------------------------------------------
 
 bool as_int(Value v, int64_t *out)
 {
@@ -220,7 +220,8 @@ Value mixin_value(Value v)
 static bool number_method(Lang *l, Value v, const char *method, Value *out,
                           Span at)
 {
-    return v.kind == VAL_INSTANCE && call_dunder(l, v, method, NULL, 0, out, at);
+    return v.kind == VAL_INSTANCE &&
+           call_dunder(l, v, method, NULL, 0, out, at);
 }
 
 bool as_index(Lang *l, Value v, int64_t *out, Span at)
@@ -414,7 +415,7 @@ bool value_callable(Value v)
     }
 }
 
-// ---- identity and equality ------------------------------------------------------
+// ---- identity and equality -------------------------------------------------
 
 bool value_is(Value a, Value b)
 {
@@ -553,7 +554,7 @@ bool value_equal(Lang *l, Value a, Value b)
     return a.kind == b.kind && same_kind_equal(l, a, b);
 }
 
-// ---- suggestions ------------------------------------------------------------------
+// ---- suggestions -----------------------------------------------------------
 
 Text nearest_name(const Map *map, Text name, Text best)
 {

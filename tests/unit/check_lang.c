@@ -207,7 +207,7 @@ static bool import(Lang *l, Text name, Value *out)
     return true;
 }
 
-// ---- running ---------------------------------------------------------------------
+// ---- running ---------------------------------------------------------------
 
 static void open_world(size_t claimed)
 {
@@ -265,7 +265,7 @@ static void check_output(const char *program, const char *want)
 
 #define HEAD "from fake import t, live\n"
 
-// ---- what must stay alive ------------------------------------------------------------
+// ---- what must stay alive --------------------------------------------------
 
 START_TEST(arguments_outlive_the_calls_beside_them)
 {
@@ -466,7 +466,7 @@ START_TEST(generators_and_unpacking_keep_objects)
 }
 END_TEST
 
-// ---- what must go ----------------------------------------------------------------------
+// ---- what must go ----------------------------------------------------------
 
 START_TEST(temporaries_go_at_once)
 {
@@ -535,7 +535,7 @@ START_TEST(context_managers_are_left_on_errors)
 }
 END_TEST
 
-// ---- the host's side -----------------------------------------------------------------------
+// ---- the host's side -------------------------------------------------------
 
 typedef struct {
     Value callee, result;
@@ -630,7 +630,7 @@ START_TEST(main_parts_are_found)
 }
 END_TEST
 
-// ---- bounds -----------------------------------------------------------------------------------
+// ---- bounds ----------------------------------------------------------------
 
 static const char *const endless[] = {
     "while True: pass\n",
