@@ -1,6 +1,14 @@
 // mma_avx2.c - matrix-core arithmetic, 8 columns at a time.
+#include "num/mma_int.h"
+
 #if defined(__x86_64__)
+#if defined(__clang__)
+#include <immintrin.h>
+#pragma clang attribute push(__attribute__((target(                           \
+    "avx2,fma,f16c"))), apply_to = function)
+#else
 #pragma GCC target("avx2,fma,f16c")
+#endif
 #define LANES 8
 #include "num/mma_vector.h"
 #include "num/mma_sum.h"
@@ -11,9 +19,11 @@ bool mma_tile_avx2(const MmaSpec *s, const MmaTile *t)
 {
     return run_vector(s, t);
 }
-#else
-#include "num/mma_int.h"
 
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#else
 bool mma_tile_avx2(const MmaSpec *s, const MmaTile *t)
 {
     (void)s, (void)t;

@@ -66,6 +66,12 @@ INLINE Hd fma_f64(Hd a, Hd b, Hd c)
     return (Hd)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
 
+// Lane i becomes lane index[i] of x.
+INLINE Vu permute(Vu x, Vi index)
+{
+    return (Vu)_mm512_permutexvar_epi32((__m512i)index, (__m512i)x);
+}
+
 // Pairs of int16 multiplied and added to one int32.
 INLINE Vi madd(Vi a, Vi b)
 {
@@ -208,6 +214,11 @@ INLINE Vf fma_f32(Vf a, Vf b, Vf c)
 INLINE Hd fma_f64(Hd a, Hd b, Hd c)
 {
     return (Hd)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+
+INLINE Vu permute(Vu x, Vi index)
+{
+    return (Vu)_mm256_permutevar8x32_epi32((__m256i)x, (__m256i)index);
 }
 
 INLINE Vi madd(Vi a, Vi b)
@@ -354,25 +365,22 @@ INLINE void store_f32(void *at, Vf v)
     memcpy(at, &v, sizeof v);
 }
 
-// Lanes of a pair of registers: where bit `step` of the lane's number is set
-// the other register's lane goes, so that blocks of `step` change places.
-typedef int32_t VEC_PICK __attribute__((vector_size(4 * LANES)));
-
-INLINE VEC_PICK lane_numbers(void)
+INLINE Vi lane_numbers(void)
 {
-    VEC_PICK n;
-    for (int i = 0; i < LANES; i++)
+    Vi n = {0};
+    UNROLL for (int i = 0; i < LANES; i++)
         n[i] = i;
     return n;
 }
 
+// Blocks of `step` lanes change places: where bit `step` of a lane's number
+// is set, that of *a goes to *b, and what *b has there before it to *a.
 INLINE void swap_blocks(Vu *a, Vu *b, int step)
 {
-    VEC_PICK n = lane_numbers(), odd = (n & step) != 0;
-    VEC_PICK low = SELECT(odd, (n ^ step) + LANES, n);
-    VEC_PICK high = SELECT(odd, n + LANES, n ^ step);
-    Vu first = __builtin_shuffle(*a, *b, low);
-    *b = __builtin_shuffle(*a, *b, high);
+    Vi n = lane_numbers();
+    Vu odd = (Vu)((n & step) != 0);
+    Vu first = SELECT(odd, permute(*b, n ^ step), *a);
+    *b = SELECT(odd, *b, permute(*a, n ^ step));
     *a = first;
 }
 
