@@ -136,6 +136,7 @@ typedef struct {
     LIST(Space) space;
     LIST(Gemm) gemm;
     LIST(Reduction) reduction;
+    LIST(Scan) scan;
     LIST(Im2col) im2col;
     LIST(Print) print;
     LIST(Site) site;

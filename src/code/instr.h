@@ -146,8 +146,17 @@ typedef struct {
     LaneOp op;
     bool magnitude;             // |src| is reduced
     bool clear;                 // start from the identity, not from dst
-    bool reverse;               // SCAN from the end
 } Reduction;
+
+// Running sums of a tile of one or two dimensions; with one, row is -1.
+typedef struct {
+    Matrix src, dst;
+    int64_t rows, cols;
+    bool down;                  // from row to row, else within each row
+    bool reverse;               // from the end
+    LaneOp op;
+    int site;
+} Scan;
 
 typedef struct {
     int src, dst;               // image [N, H, W, C], tile [M, K]
@@ -239,6 +248,8 @@ struct Code {
     int gemm_count;
     Reduction *reduction;
     int reduction_count;
+    Scan *scan;
+    int scan_count;
     Im2col *im2col;
     int im2col_count;
     Print *print;

@@ -560,6 +560,7 @@ static void publish(Lower *l)
     PUBLISH(space);
     PUBLISH(gemm);
     PUBLISH(reduction);
+    PUBLISH(scan);
     PUBLISH(im2col);
     PUBLISH(print);
     PUBLISH(site);

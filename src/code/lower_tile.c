@@ -130,28 +130,43 @@ static void lower_reduce(Lower *l, const IrStmt *s)
     emit(l, (Instr){.op = INSTR_REDUCE, .a = l->reduction.len - 1});
 }
 
+static bool constant_extent(Lower *l, const IrRegion *r, int d, int64_t *out)
+{
+    if (d < 0) {
+        *out = 1;
+        return true;
+    }
+    if (r->extent[d] && ir_is_int(r->extent[d], out) && *out >= 0)
+        return true;
+    unsupported(l, "T.cumsum of a slice whose size is not constant");
+    return false;
+}
+
 static void lower_scan(Lower *l, const IrStmt *s)
 {
     IrScanShape shape;
-    Reduction r = {.op = LANE_OP_ADD, .clear = true};
+    Scan z = {.op = LANE_OP_ADD};
+    int rank, row;
 
     if (!ir_resolve_scan(kernel_of(l), s, &shape)) {
         l->failed = true;
         return;
     }
-    if (shape.src->form != REGION_WHOLE || shape.dst->form != REGION_WHOLE) {
-        unsupported(l, "T.cumsum on a slice");
-        return;
-    }
     if (!tile_usable(l, shape.src->buffer) ||
         !tile_usable(l, shape.dst->buffer))
         return;
-    r.src = shape.src->buffer->id;
-    r.dst = shape.dst->buffer->id;
-    r.dim = shape.dim;
-    r.reverse = shape.reverse;
-    vec_push(l->arena, &l->reduction, r);
-    emit(l, (Instr){.op = INSTR_SCAN, .a = l->reduction.len - 1});
+    rank = shape.src->buffer->rank;
+    row = rank - 2;
+    z.down = rank == 2 && shape.dim == 0;
+    z.reverse = shape.reverse;
+    z.site = new_site(l, SITE_BOUNDS, shape.dst->buffer->id, true, TEXT(""));
+    if (!constant_extent(l, shape.src, row, &z.rows) ||
+        !constant_extent(l, shape.src, rank - 1, &z.cols) ||
+        !matrix_of(l, shape.src, row, rank - 1, &z.src) ||
+        !matrix_of(l, shape.dst, row, rank - 1, &z.dst))
+        return;
+    vec_push(l->arena, &l->scan, z);
+    emit(l, (Instr){.op = INSTR_SCAN, .a = l->scan.len - 1});
 }
 
 // ---- im2col --------------------------------------------------------------

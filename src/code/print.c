@@ -122,10 +122,22 @@ static void print_gemm(TextBuf *out, const Code *c, const Gemm *g)
 
 static void print_reduction(TextBuf *out, const Code *c, const Reduction *r)
 {
-    buf_printf(out, "%s%s %.*s <- %.*s dim %d%s%s", lane_op_info(r->op)->name,
+    buf_printf(out, "%s%s %.*s <- %.*s dim %d%s", lane_op_info(r->op)->name,
                r->magnitude ? " abs" : "", TEXT_ARG(c->buffer[r->dst].name),
                TEXT_ARG(c->buffer[r->src].name), r->dim,
-               r->clear ? "" : " accumulate", r->reverse ? " reverse" : "");
+               r->clear ? "" : " accumulate");
+}
+
+static void print_scan(TextBuf *out, const Code *c, const Scan *z)
+{
+    buf_printf(out, "%s %" PRId64 "x%" PRId64 " ", lane_op_info(z->op)->name,
+               z->rows, z->cols);
+    print_matrix(out, c, &z->dst);
+    buf_puts(out, " <- ");
+    print_matrix(out, c, &z->src);
+    buf_puts(out, z->down ? " down" : " along");
+    if (z->reverse)
+        buf_puts(out, " reverse");
 }
 
 static void print_im2col(TextBuf *out, const Code *c, const Im2col *m)
@@ -194,6 +206,9 @@ static void print_operand(TextBuf *out, const Code *c, char kind, int x, int pc)
         break;
     case 'r':
         print_reduction(out, c, &c->reduction[x]);
+        break;
+    case 'z':
+        print_scan(out, c, &c->scan[x]);
         break;
     case 'm':
         print_im2col(out, c, &c->im2col[x]);

@@ -21,6 +21,14 @@ static int64_t elements_of(const CodeBuffer *b)
     return n;
 }
 
+// A matrix with more elements than any buffer has is refused when it is used.
+static int64_t area(int64_t rows, int64_t cols)
+{
+    int64_t n;
+
+    return __builtin_mul_overflow(rows, cols, &n) || n > 1 << 30 ? 0 : n;
+}
+
 int64_t pack_need(const Code *c)
 {
     int64_t n = CODE_LANES;
@@ -28,8 +36,11 @@ int64_t pack_need(const Code *c)
     for (int i = 0; i < c->gemm_count; i++) {
         const Gemm *g = &c->gemm[i];
 
-        n = most(n, most(g->m * g->k, most(g->k * g->n, g->m * g->n)));
+        n = most(n, most(area(g->m, g->k),
+                         most(area(g->k, g->n), area(g->m, g->n))));
     }
+    for (int i = 0; i < c->scan_count; i++)
+        n = most(n, area(c->scan[i].rows, c->scan[i].cols));
     for (int i = 0; i < c->reduction_count; i++)
         n = most(n, most(elements_of(&c->buffer[c->reduction[i].src]),
                          elements_of(&c->buffer[c->reduction[i].dst])));
@@ -58,24 +69,30 @@ static View view_shape(const Worker *w, const Matrix *m, int64_t rows,
                   .col_step = t->stride[m->col]};
 }
 
-// False with a finding when the matrix leaves its buffer.
-static bool view_of(Worker *w, const Gemm *g, const Matrix *m, int64_t rows,
-                    int64_t cols, View *v)
+bool matrix_offset(Worker *w, const Matrix *m, int64_t rows, int64_t cols,
+                   int site, int64_t *offset)
 {
-    const CodeBuffer *b = &w->code->buffer[m->buffer];
+    const Tensor *t = &w->buffer[m->buffer];
 
-    *v = view_shape(w, m, rows, cols);
-    for (int d = 0; d < b->rank; d++) {
-        int64_t at = w->slot[m->at[d]].i, size = v->t->shape[d];
+    *offset = 0;
+    for (int d = 0; d < w->code->buffer[m->buffer].rank; d++) {
+        int64_t at = w->slot[m->at[d]].i, size = t->shape[d];
         int64_t n = d == m->row ? rows : d == m->col ? cols : 1;
 
         if (at < 0 || n > size || at > size - n) {
-            report(w, g->site, 1, d, at < 0 ? at : at + n - 1, size);
+            report(w, site, 1, d, at < 0 ? at : at + n - 1, size);
             return false;
         }
-        v->at += at * v->t->stride[d];
+        *offset += at * t->stride[d];
     }
     return true;
+}
+
+static bool view_of(Worker *w, const Gemm *g, const Matrix *m, int64_t rows,
+                    int64_t cols, View *v)
+{
+    *v = view_shape(w, m, rows, cols);
+    return matrix_offset(w, m, rows, cols, g->site, &v->at);
 }
 
 static bool is_ready(const View *v, LaneType type)

@@ -138,6 +138,9 @@ void collect_findings(Run *run);
 // exec_gemm.c
 int64_t pack_need(const Code *c); // bytes of each of Worker.pack
 void plan_gemms(Run *run, const Worker *w);
+// Where a matrix starts; false with a finding when it leaves its buffer.
+bool matrix_offset(Worker *w, const Matrix *m, int64_t rows, int64_t cols,
+                   int site, int64_t *offset);
 
 // show.c - T.print and --print
 void show_loop(Worker *w, const Instr *next);

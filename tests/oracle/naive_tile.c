@@ -234,29 +234,43 @@ static void reduce(Naive *n, const IrStmt *s)
     free(line);
 }
 
+static void scan_line(Naive *n, const IrScanShape *r, int64_t size,
+                      const int64_t *from, const int64_t *to)
+{
+    int rank = r->src->buffer->rank;
+    int64_t a[2] = {from[0], rank > 1 ? from[1] : 0};
+    int64_t b[2] = {to[0], rank > 1 ? to[1] : 0};
+    Value sum = {0};
+
+    for (int64_t i = 0; i < size; i++) {
+        int64_t at = r->reverse ? size - 1 - i : i;
+
+        a[r->dim] = from[r->dim] + at;
+        b[r->dim] = to[r->dim] + at;
+        Value v = naive_convert(naive_load(n, r->src->buffer, a, 0),
+                                r->dst->buffer->dtype);
+        sum = i ? combine(OP_ADD, sum, v) : v;
+        naive_store(n, r->dst->buffer, b, 0, sum);
+    }
+}
+
 static void scan(Naive *n, const IrStmt *s)
 {
+    int64_t from[IR_MAX_RANK], to[IR_MAX_RANK], lines = 1;
     IrScanShape r;
-    int64_t at[2] = {0};
 
     if (!ir_resolve_scan(n->k, s, &r))
         BUG("naive: scan does not resolve");
-    const IrBuffer *a = r.src->buffer, *b = r.dst->buffer;
-    const int64_t *shape = n->buffer[a->id].shape;
-    int rank = a->rank, other = 1 - r.dim;
-    int64_t lines = rank == 2 ? shape[other] : 1, size = shape[r.dim];
-    for (int64_t o = 0; o < lines; o++) {
-        Value sum = {0};
-
-        for (int64_t i = 0; i < size; i++) {
-            Value v;
-
-            if (rank == 2)
-                at[other] = o;
-            at[r.dim] = r.reverse ? size - 1 - i : i;
-            v = naive_convert(naive_load(n, a, at, 0), b->dtype);
-            sum = i ? combine(OP_ADD, sum, v) : v;
-            naive_store(n, b, at, 0, sum);
+    int rank = r.src->buffer->rank, other = 1 - r.dim;
+    naive_indices(n, r.src->buffer, r.src->min, rank, from);
+    naive_indices(n, r.dst->buffer, r.dst->min, rank, to);
+    if (rank == 2)
+        lines = naive_eval(n, r.src->extent[other]).i;
+    for (int64_t i = 0; i < lines; i++) {
+        scan_line(n, &r, naive_eval(n, r.src->extent[r.dim]).i, from, to);
+        if (rank == 2) {
+            from[other]++;
+            to[other]++;
         }
     }
 }
