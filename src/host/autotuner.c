@@ -14,6 +14,7 @@ typedef struct {
     Value out_idx;
 } AutoTuner;
 
+// The configuration's own compiler switches are no argument of the function.
 static Value call_with(Lang *l, Value callee, const Dict *config, Span at)
 {
     Args args = {.at_span = at};
@@ -21,7 +22,8 @@ static Value call_with(Lang *l, Value callee, const Dict *config, Span at)
     args.names = new_array(lang_arena(l), Text, config->len + 1);
     args.values = new_array(lang_arena(l), Value, config->len + 1);
     for (int i = 0; i < config->len; i++) {
-        if (config->keys[i].kind != VAL_STR)
+        if (config->keys[i].kind != VAL_STR
+            || text_is(config->keys[i].s, "pass_configs"))
             continue;
         args.names[args.keyword_count] = config->keys[i].s;
         args.values[args.keyword_count++] = config->values[i];

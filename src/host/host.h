@@ -170,6 +170,9 @@ bool torch_import(Host *h, Text name, Value *out);      // torch, einops
 bool tilelang_import(Host *h, Text name, Value *out);   // tilelang and below
 bool script_import(Host *h, Text name, Value *out);     // argparse
 
+// prelude.c: modules that are Python text (torch.autograd, packaging.version).
+bool prelude_import(Host *h, Text name, Value *out);
+
 // torch.c: tensors as Python values.
 extern const ForeignType tensor_type;
 Value tensor_value(Host *h, Tensor t);          // takes the reference over

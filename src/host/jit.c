@@ -301,6 +301,18 @@ static Dict *by_name(JitObject *j, const Args *args)
     return d;
 }
 
+// Tensors among the arguments of an eager kernel become what is known of them.
+static Dict *specs_of(JitObject *j, Dict *d, const Args *args)
+{
+    for (int i = 0; j->eager && i < d->len; i++) {
+        const Tensor *t = tensor_of(d->values[i]);
+        if (d->keys[i].kind != VAL_UNBOUND && t)
+            d->values[i] = jit_spec(j->host, t->dtype, t->rank, t->shape,
+                                    args->at_span);
+    }
+    return d;
+}
+
 // An eager kernel is built for the shapes it sees, and runs at once.
 static Value eager_call(JitObject *j, const Args *args)
 {
@@ -313,14 +325,10 @@ static Value eager_call(JitObject *j, const Args *args)
         Value v, fallback;
         bool has;
         Text name = function_param(j->function.function, i, &fallback, &has);
-        if (!dict_get(l, d, v_str(name), &v) || !tensor_of(v))
-            continue;
-        tensors[count++] = v;
-        const Tensor *t = tensor_of(v);
-        dict_set(l, d, v_str(name),
-                 jit_spec(h, t->dtype, t->rank, t->shape, args->at_span));
+        if (dict_get(l, d, v_str(name), &v) && tensor_of(v))
+            tensors[count++] = v;
     }
-    KernelObject *k = jit_make(j, d, args->at_span);
+    KernelObject *k = jit_make(j, specs_of(j, d, args), args->at_span);
     Args call = {.at = tensors, .count = count, .at_span = args->at_span};
     return kernel_type.call(l, &k->foreign, &call);
 }
@@ -338,11 +346,17 @@ static bool jit_method(Lang *l, Foreign *self, Text name, const Args *args,
                        Value *out)
 {
     JitObject *j = (JitObject *)self;
-    (void)l;
-    if (!text_is(name, "compile"))
+    if (!text_is(name, "compile") && !text_is(name, "get_tir")
+        && !text_is(name, "get_kernel_source"))
         return false;
-    KernelObject *k = jit_make(j, by_name(j, args), args->at_span);
-    *out = v_foreign(&k->foreign);
+    KernelObject *k = jit_make(j, specs_of(j, by_name(j, args), args),
+                               args->at_span);
+    Args none = {.at_span = args->at_span};
+    if (text_is(name, "get_kernel_source"))
+        return kernel_method(l, &k->foreign, name, &none, out);
+    *out = text_is(name, "get_tir")
+               ? (Value){.kind = VAL_KERNEL, .kernel = k->ir}
+               : v_foreign(&k->foreign);
     return true;
 }
 

@@ -98,7 +98,8 @@ Value tilelang_autotune(Lang *l, void *ctx, const Args *args)
     static const char *const known[] = {
         "configs", "warmup", "rep", "timeout", "supply_type", "ref_prog",
         "supply_prog", "rtol", "atol", "max_mismatched_ratio", "skip_check",
-        "manual_check_prog", "cache_input_tensors", "func",
+        "manual_check_prog", "cache_input_tensors", "do_not_specialize",
+        "early_stop", "early_stop_factor", "func",
     };
     check_keywords(l, args, "autotune", known, countof(known));
     return decorator(l, ctx, "autotune", args);

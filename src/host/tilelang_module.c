@@ -245,6 +245,19 @@ static Value do_bench(Lang *l, void *ctx, const Args *args)
     return v_list(l, all, quantiles.list->len);
 }
 
+// What a supply gives is asked for by a profiler; nobody calls it here.
+static Value call_supply(Lang *l, void *ctx, const Args *args)
+{
+    (void)ctx;
+    lang_unsupported(l, args->at_span, "calling a tensor supply");
+}
+
+static Value get_tensor_supply(Lang *l, void *ctx, const Args *args)
+{
+    (void)args;
+    return v_builtin(l, "tensor_supply", call_supply, ctx);
+}
+
 static Value set_random_seed(Lang *l, void *ctx, const Args *args)
 {
     static const char *const names[] = {"seed="};
@@ -296,6 +309,7 @@ static const Row rows[] = {
     {"profiler", "do_bench", do_bench},
     {"carver.arch.driver", "get_num_sms", num_sms},
     {"utils.tensor", "torch_assert_close", torch_assert_close},
+    {"utils.tensor", "get_tensor_supply", get_tensor_supply},
     {"testing", "torch_assert_close", torch_assert_close},
     {"testing", "set_random_seed", set_random_seed},
     {"testing", "requires_cuda", same},
@@ -396,6 +410,7 @@ static void add_values(Host *h, Module *m, Text part)
     module_set(l, m, "layout", module_value(lang_layout_module(l)));
     module_set(l, m, "__kernels__", h->kept);
     module_set(l, m, "__version__", v_str(TEXT("0.1.13")));
+    module_set(l, m, "__file__", v_str(TEXT("tilelang/__init__.py")));
 }
 
 static Module *make_part(Host *h, Text part);

@@ -34,17 +34,20 @@ static Value module_value(Module *m)
     return (Value){.kind = VAL_MODULE, .module = m};
 }
 
-// What torch has and this one has not: using it is the error.
+// A module of its own (torch.autograd), or what torch has and this one has
+// not: using it is the error.
 static bool lookup_missing(Lang *l, Module *m, Text name, Value *out)
 {
-    Module *part = lang_module(l, text_cstr(lang_arena(l),
-                                            text_format(lang_arena(l),
-                                                        "%.*s.%.*s",
-                                                        TEXT_ARG(m->name),
-                                                        TEXT_ARG(name))));
+    Text full = text_format(lang_arena(l), "%.*s.%.*s", TEXT_ARG(m->name),
+                            TEXT_ARG(name));
+    if (text_starts(name, "__"))
+        return false;
+    if (torch_import(lang_options(l)->ctx, full, out))
+        return true;
+    Module *part = lang_module(l, text_cstr(lang_arena(l), full));
     part->opaque = true;
     *out = module_value(part);
-    return !text_starts(name, "__");
+    return true;
 }
 
 static Module *new_module(Host *h, const char *name)
@@ -300,10 +303,36 @@ static Value device_name(Lang *l, void *ctx, const Args *args)
     return v_str(text_of(h->options.device->title));
 }
 
+static Value properties(Lang *l, void *ctx, const Args *args)
+{
+    static const char *const fields[] = {
+        "name", "major", "minor", "multi_processor_count", "total_memory",
+        "warp_size", "gcnArchName",
+    };
+    const Host *h = ctx;
+    const Device *d = h->options.device;
+    List *arch = capability(l, ctx, args).list;
+    Value values[] = {
+        v_str(text_of(d->title)), arch->at[0], arch->at[1], v_int(d->sms),
+        v_int(d->memory * 1000000000), v_int(d->warp_lanes),
+        v_str(text_of(device_arch_name(d))),
+    };
+    return v_named_tuple(l, "_CudaDeviceProperties", fields, values,
+                         countof(fields));
+}
+
 static Value one(Lang *l, void *ctx, const Args *args)
 {
     (void)l, (void)ctx, (void)args;
     return v_int(1);
+}
+
+// torch.compile: @torch.compile, or @torch.compile(...).
+static Value same(Lang *l, void *ctx, const Args *args)
+{
+    if (args->count)
+        return args->at[0];
+    return v_builtin(l, "compile", same, ctx);
 }
 
 static Value zero(Lang *l, void *ctx, const Args *args)
@@ -332,6 +361,7 @@ static Module *cuda_module(Host *h)
         {"current_device", zero}, {"empty_cache", nothing},
         {"manual_seed", seed}, {"manual_seed_all", seed},
         {"set_device", nothing}, {"is_bf16_supported", yes},
+        {"init", nothing}, {"get_device_properties", properties},
     };
     Module *m = new_module(h, "torch.cuda");
     add_plain(h, m, rows, countof(rows));
@@ -352,10 +382,35 @@ static Module *functional_module(Host *h)
     return m;
 }
 
+// torch.nn.Module and the like are Python text, read when asked for.
+static bool lookup_nn(Lang *l, Module *m, Text name, Value *out)
+{
+    Value classes;
+    if ((text_is(name, "Module") || text_is(name, "Parameter"))
+        && prelude_import(lang_options(l)->ctx, TEXT("torch.nn.modules"),
+                          &classes)
+        && lang_getattr(l, classes, name, out, (Span){0})) {
+        module_set(l, m, text_cstr(lang_arena(l), name), *out);
+        return true;
+    }
+    return lookup_missing(l, m, name, out);
+}
+
 static Module *nn_module(Host *h)
 {
     Module *m = new_module(h, "torch.nn");
+    m->lookup = lookup_nn;
     module_set(h->lang, m, "functional", module_value(functional_module(h)));
+    return m;
+}
+
+static Module *random_module(Host *h)
+{
+    static const Plain rows[] = {
+        {"manual_seed", seed}, {"seed", nothing},
+    };
+    Module *m = new_module(h, "torch.random");
+    add_plain(h, m, rows, countof(rows));
     return m;
 }
 
@@ -422,6 +477,7 @@ static Module *torch_root(Host *h)
         {"set_grad_enabled", guard}, {"is_tensor", is_tensor},
         {"finfo", finfo}, {"iinfo", iinfo}, {"result_type", result_type},
         {"promote_types", promote_types}, {"get_default_dtype", float32},
+        {"compile", same},
     };
     Lang *l = h->lang;
     Module *m = new_module(h, "torch");
@@ -431,6 +487,7 @@ static Module *torch_root(Host *h)
     add_type(h, m, "Tensor", "torch.Tensor", VAL_FOREIGN);
     add_type(h, m, "dtype", "torch.dtype", VAL_DTYPE);
     add_type(h, m, "Size", "torch.Size", VAL_TUPLE);
+    module_set(l, m, "torch", module_value(m));
     module_set(l, m, "nn", module_value(nn_module(h)));
     module_set(l, m, "cuda", module_value(cuda_module(h)));
     module_set(l, m, "testing", module_value(testing_module(h)));
@@ -455,9 +512,10 @@ bool torch_import(Host *h, Text name, Value *out)
         {"torch", torch_root}, {"torch.nn", nn_module},
         {"torch.nn.functional", functional_module},
         {"torch.testing", testing_module}, {"torch.cuda", cuda_module},
-        {"torch.version", version_module},
+        {"torch.version", version_module}, {"torch.random", random_module},
     };
-    if (einops_import(h, name, out) || safetensors_import(h, name, out))
+    if (einops_import(h, name, out) || safetensors_import(h, name, out)
+        || prelude_import(h, name, out))
         return true;
     for (size_t i = 0; i < countof(modules); i++)
         if (text_is(name, modules[i].name)) {
