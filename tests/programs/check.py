@@ -3,12 +3,14 @@
 #
 #   check.py TILESIM TOP [SECTION...]
 #
-# Sections: python, truth, launches, scripts, threads, faults, tails. The truth
-# is tests/data/programs; limits are those that a right program must keep:
-# 1e-8 for the algorithm in f64, 1e-3 for an f16 output beside float64.
+# Sections: python, truth, odd, scripts, threads, faults, tails, and those that
+# take minutes: launches, faults-long, tails-long. Without one: all but these.
+# The truth is tests/data/programs; limits are those that a right program must
+# keep: 1e-8 for the algorithm in f64, 1e-3 for an f16 output beside float64.
 import json
 import os
 import py_compile
+import re
 import subprocess
 import sys
 import tempfile
@@ -44,9 +46,10 @@ class Checker:
     def program(self, name):
         return self.path("programs", self.programs[name]["file"])
 
-    def call(self, *args):
+    def call(self, *args, environment=None):
         return subprocess.run([self.tilesim, *args], text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True)
+                              stdin=subprocess.DEVNULL, capture_output=True,
+                              env={**os.environ, **(environment or {})})
 
     def run(self, path, launch, *options):
         """(exit code, JSON document or None, text for a failing test)."""
@@ -80,8 +83,26 @@ def wrong(code, document, text):
     bad = [o for o in outputs(document) if not o["ok"]]
     if not bad:
         return "no output is called wrong"
-    if not all(isinstance(i, int) for i in bad[0]["mismatch"]["first"]):
-        return "no first index"
+    name, shape = bad[0]["name"], bad[0]["shape"]
+    first = bad[0]["mismatch"].get("first", [])
+    if len(first) != len(shape) or any(
+            not 0 <= i < n for i, n in zip(first, shape)):
+        return f"{name}: no first index, {first}"
+    size = bad[0]["algorithm"]["rel"]
+    if size != "inf" and not size > 100 * ALGORITHM:
+        return f"{name}: no size of the error, {size}"
+    return ""
+
+
+def wrong_in_words(path, done):
+    """The report for people names the tensor, its first index and the size."""
+    text = done.stdout
+    found = re.search(r"error: (\w+) is not what ref_program computes: it "
+                      r"differs by ([\d.e+-]+|inf) even in f64", text)
+    if done.returncode != 1 or not found:
+        return f"exit {done.returncode}\n{text}{done.stderr}"
+    if not re.search(r"\n  first +%s\[[\d,]+\]  expected " % found[1], text):
+        return "no first index\n" + text
     return ""
 
 
@@ -123,13 +144,20 @@ def truth(c):
         c.tap.check(f"{case}: program and reference agree with torch", why)
 
 
-def launches(c):
+def all_right(c, *sizes):
     for name, entry in c.programs.items():
-        lines = [line for s in ("default", "must", "odd")
-                 for line in entry["sizes"][s]]
+        lines = [line for s in sizes for line in entry["sizes"][s]]
         for line in dict.fromkeys(lines):
             c.tap.check(f"{name} {line}",
                         right(*c.run(c.program(name), line)))
+
+
+def odd(c):
+    all_right(c, "small", "odd")
+
+
+def launches(c):
+    all_right(c, "default", "must")
 
 
 def scripts(c):
@@ -140,21 +168,37 @@ def scripts(c):
         c.tap.check(f"{name}: its script passes", why)
 
 
+# What must not change a bit of a result: options and environment.
+VARIANTS = [(["-j", "1"], {}), (["-j", "2"], {}), (["-j", "7"], {}),
+            ([], {"TILESIM_ISA": "generic"}), ([], {"TILESIM_ISA": "avx2"}),
+            ([], {"TILESIM_ISA": "avx512"}), ([], {"TILESIM_XSMM": "0"}),
+            (["-j", "3"], {"TILESIM_ISA": "generic", "TILESIM_XSMM": "0"})]
+
+
+def result_bytes(c, name, line, file, options, environment):
+    """The output as a file, or None where this machine has no such thing."""
+    defines = [d for item in line.split() for d in ("-D", item)]
+    output = "C" if name == "gemm" else "Output"
+    done = c.call("run", "-q", "--no-ref", *options, c.program(name), *defines,
+                  "--out", f"{output}={file}", environment=environment)
+    if "this machine does not have it" in done.stderr:
+        return None
+    if done.returncode:
+        return f"exit {done.returncode} {done.stderr}".encode()
+    with open(file, "rb") as npy:
+        return npy.read()
+
+
 def threads(c):
     for name, entry in c.programs.items():
-        line = entry["sizes"]["odd"][2]
-        defines = [d for item in line.split() for d in ("-D", item)]
-        result = "C" if name == "gemm" else "Output"
-        seen = set()
-        with tempfile.TemporaryDirectory() as out:
-            for jobs in "1", "2", "7":
-                file = os.path.join(out, jobs + ".npy")
-                c.call("run", "-q", "--no-ref", "-j", jobs, c.program(name),
-                       *defines, "--out", f"{result}={file}")
-                with open(file, "rb") as npy:
-                    seen.add(npy.read())
-        c.tap.check(f"{name}: the same bytes on 1, 2 and 7 threads",
-                    "" if len(seen) == 1 else f"{len(seen)} results")
+        for line in [*entry["sizes"]["small"], entry["sizes"]["odd"][2]]:
+            with tempfile.TemporaryDirectory() as out:
+                seen = {result_bytes(c, name, line,
+                                     os.path.join(out, f"{n}.npy"), *variant)
+                        for n, variant in enumerate(VARIANTS)} - {None}
+            c.tap.check(f"{name} {line}: the same bytes for any number of "
+                        "threads and instruction set",
+                        "" if len(seen) == 1 else f"{len(seen)} results")
 
 
 FAULT_SIZES = {
@@ -164,12 +208,13 @@ FAULT_SIZES = {
 }
 
 
-def fault_runs(c):
+# Heads are fewer at the longer sizes: each is wrong in the same way.
+def fault_runs(c, sizes):
     with tempfile.TemporaryDirectory() as out:
         faults.write(c.path("programs"), out)
         for program, fault, where, _ in faults.FAULTS:
             path = os.path.join(out, f"{program}-{fault}.tile")
-            for size in FAULT_SIZES[program]:
+            for size in FAULT_SIZES[program][sizes]:
                 for causal in "True", "False":
                     line = f"{size} is_causal={causal}".strip()
                     shows = where == faults.ALWAYS or causal == "True"
@@ -179,36 +224,68 @@ def fault_runs(c):
                                 judge(*c.run(path, line)))
 
 
+def fault_reports(c):
+    small = {"fa": "heads=2 seq_len=300 dim=64 is_causal=True",
+             "mha_fwd_bhsd": "heads=2 seq_q=300 seq_kv=300 dim=64"}
+    with tempfile.TemporaryDirectory() as out:
+        faults.write(c.path("programs"), out)
+        for program, fault, _, _ in faults.FAULTS:
+            path = os.path.join(out, f"{program}-{fault}.tile")
+            defines = [d for item in small[program].split()
+                       for d in ("-D", item)]
+            c.tap.check(f"{program} with {fault}: reported in words",
+                        wrong_in_words(path, c.call("run", path, *defines)))
+
+
+def faults_default(c):
+    fault_reports(c)
+    fault_runs(c, slice(0, 1))
+
+
+def faults_long(c):
+    fault_runs(c, slice(1, None))
+
+
+def tail_sweep(c, seqlen_kv, expected):
+    path = c.path("tests", "programs", "mla_unmasked.tile")
+    code, document, text = c.run(path, f"seqlen_kv={seqlen_kv}",
+                                 "--sweep", "autotune")
+    why = text if document is None else ""
+    if document:
+        runs = document["launches"]
+        bad = sum(launch["exit"] != 0 for launch in runs)
+        if (code, len(runs), bad) != (1, 192, expected):
+            why = f"exit {code}, {bad} of {len(runs)} wrong"
+    c.tap.check(f"mla_unmasked seqlen_kv={seqlen_kv}: {expected} of its "
+                "192 configurations are wrong", why)
+
+
 def tails(c):
     path = c.path("tests", "programs", "mla_unmasked.tile")
     for line, judge in (("seqlen_kv=8192", right), ("seqlen_kv=8000", wrong),
                         ("seqlen_kv=4098", wrong), ("seqlen_kv=1000", wrong)):
         c.tap.check(f"mla_unmasked {line}: {judge.__name__}",
                     judge(*c.run(path, line)))
-    for seqlen_kv, expected in (1024, 24), (2048, 8):
-        code, document, text = c.run(path, f"seqlen_kv={seqlen_kv}",
-                                     "--sweep", "autotune")
-        why = text if document is None else ""
-        if document:
-            runs = document["launches"]
-            bad = sum(launch["exit"] != 0 for launch in runs)
-            if (code, len(runs), bad) != (1, 192, expected):
-                why = f"exit {code}, {bad} of {len(runs)} wrong"
-        c.tap.check(f"mla_unmasked seqlen_kv={seqlen_kv}: {expected} of its "
-                    "192 configurations are wrong", why)
+    tail_sweep(c, 1024, 24)
 
 
-SECTIONS = {"python": python, "truth": truth, "launches": launches,
-            "scripts": scripts, "threads": threads, "faults": fault_runs,
-            "tails": tails}
+def tails_long(c):
+    tail_sweep(c, 2048, 8)
+
+
+SECTIONS = {"python": python, "truth": truth, "odd": odd, "scripts": scripts,
+            "threads": threads, "faults": faults_default, "tails": tails}
+LONG = {"launches": launches, "faults-long": faults_long,
+        "tails-long": tails_long}
 
 
 def main(args):
-    if len(args) < 2 or not set(args[2:]) <= set(SECTIONS):
+    every = {**SECTIONS, **LONG}
+    if len(args) < 2 or not set(args[2:]) <= set(every):
         sys.exit("usage: check.py TILESIM TOP [SECTION...]")
     checker = Checker(args[0], args[1])
     for name in args[2:] or SECTIONS:
-        SECTIONS[name](checker)
+        every[name](checker)
     print(f"1..{checker.tap.n}")
     sys.exit(1 if checker.tap.bad else 0)
 
