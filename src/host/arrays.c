@@ -42,9 +42,9 @@ bool tensor_from_array(Host *h, const ArrayView *a, Tensor *out,
 {
     DType t;
     if (!array_dtype(a->dtype, &t)) {
-        *why = text_cstr(h->options.arena,
-                         text_format(h->options.arena, "dtype %.*s is not known",
-                                     TEXT_ARG(a->dtype)));
+        Text text = text_format(h->options.arena, "dtype %.*s is not known",
+                                TEXT_ARG(a->dtype));
+        *why = text_cstr(h->options.arena, text);
         return false;
     }
     if (a->rank > TENSOR_MAX_RANK) {

@@ -33,7 +33,7 @@ typedef struct {
     int64_t inner_part, across_part, inner_tiles, across_tiles, tiles;
 } Copy;
 
-// ---- preparation --------------------------------------------------------------
+// ---- preparation ------------------------------------------------------------
 
 static void swap_dims(Copy *c, int a, int b)
 {
@@ -106,7 +106,7 @@ static void choose_tiles(Copy *c)
             c->tiles *= c->shape[d];
 }
 
-// ---- one tile -----------------------------------------------------------------------
+// ---- one tile ---------------------------------------------------------------
 
 typedef struct {
     const char *src;
@@ -238,7 +238,7 @@ static void set_up(Copy *c, DType to, void *dst, const int64_t *to_strides,
     choose_tiles(c);
 }
 
-// ---- entries --------------------------------------------------------------------------
+// ---- entries ----------------------------------------------------------------
 
 static void copy_into(Tensor *dst, const Tensor *src, CastRule rule)
 {

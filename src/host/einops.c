@@ -38,7 +38,7 @@ static _Noreturn void refuse(const Pattern *p, const char *why)
                TEXT_ARG(p->pattern), why);
 }
 
-// ---- reading ----------------------------------------------------------------------
+// ---- reading ----------------------------------------------------------------
 
 static bool is_name_char(char c)
 {
@@ -236,7 +236,7 @@ static void read_pattern(Pattern *p, const Tensor *t, const Args *args)
     solve_sizes(p, t);
 }
 
-// ---- doing ------------------------------------------------------------------------
+// ---- doing ------------------------------------------------------------------
 
 static int place_in(const Side *s, int axis)
 {
@@ -367,7 +367,7 @@ static Value reduce(Lang *l, void *ctx, const Args *args)
     return put_together(&p, x, &kept);
 }
 
-// ---- einsum -------------------------------------------------------------------------
+// ---- einsum -----------------------------------------------------------------
 
 // Names become single letters.
 static Text letters(Pattern *p)

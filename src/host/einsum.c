@@ -29,7 +29,7 @@ typedef struct {
     Letters l;
 } Term;
 
-// ---- the equation ----------------------------------------------------------------
+// ---- the equation -----------------------------------------------------------
 
 static int find(const Letters *l, char c)
 {
@@ -57,7 +57,7 @@ static bool is_letter(char c)
 
 // One side's term: letters and at most one "...".
 static bool read_term(Text t, Letters *l, bool *dots, int *dots_at,
-                      const char **why)
+                      TextBuf *why)
 {
     for (size_t i = 0; i < t.len; i++) {
         if (t.at[i] == ' ')
@@ -68,8 +68,8 @@ static bool read_term(Text t, Letters *l, bool *dots, int *dots_at,
             *dots_at = l->len;
             i += 2;
         } else if (!is_letter(t.at[i]) || !add(l, t.at[i])) {
-            *why = "the equation has a character that does not belong there, "
-                   "or too many letters";
+            buf_puts(why, "the equation has a character that does not belong "
+                          "there, or too many letters");
             return false;
         }
     }
@@ -84,7 +84,7 @@ static size_t arrow_in(Text t)
     return i;
 }
 
-static bool read_operands(Text left, Equation *e, const char **why)
+static bool read_operands(Text left, Equation *e, TextBuf *why)
 {
     size_t from = 0;
     for (size_t i = 0; i <= left.len; i++) {
@@ -92,7 +92,7 @@ static bool read_operands(Text left, Equation *e, const char **why)
             continue;
         int n = e->count++;
         if (n == OPERANDS) {
-            *why = "more than 8 operands";
+            buf_puts(why, "more than 8 operands");
             return false;
         }
         if (!read_term(text_slice(left, from, i), &e->in[n], &e->dots[n],
@@ -112,13 +112,14 @@ static void insert(Letters *l, int at, char first, int n)
 }
 
 // "..." stands for dimensions aligned at the right: letters of their own.
-static bool spell_dots(Equation *e, const Tensor *const *in, const char **why)
+static bool spell_dots(Equation *e, const Tensor *const *in, TextBuf *why)
 {
     int most = 0;
     for (int i = 0; i < e->count; i++) {
         int n = in[i]->rank - e->in[i].len;
         if (e->dots[i] ? n < 0 : n != 0) {
-            *why = "an operand has other dimensions than the equation says";
+            buf_puts(why, "an operand has other dimensions than the equation "
+                          "says");
             return false;
         }
         most = n > most ? n : most;
@@ -129,7 +130,7 @@ static bool spell_dots(Equation *e, const Tensor *const *in, const char **why)
     }
     if (e->out_dots) {
         if (e->out.len + most > TENSOR_MAX_RANK) {
-            *why = "the result has too many dimensions";
+            buf_puts(why, "the result has too many dimensions");
             return false;
         }
         insert(&e->out, e->out_dots_at, FIRST_DOT, most);
@@ -154,14 +155,20 @@ static bool imply_output(Equation *e)
     return ok;
 }
 
-static bool find_sizes(Equation *e, const Tensor *const *in, const char **why)
+static char dot_or(char letter)
+{
+    return letter < 'A' ? '.' : letter;
+}
+
+static bool find_sizes(Equation *e, const Tensor *const *in, TextBuf *why)
 {
     memset(e->size, -1, sizeof e->size);
     for (int i = 0; i < e->count; i++)
         for (int d = 0; d < in[i]->rank; d++) {
             int64_t *s = &e->size[(int)e->in[i].at[d]], n = in[i]->shape[d];
             if (*s >= 0 && *s != n && *s != 1 && n != 1) {
-                *why = "a letter stands for two different sizes";
+                buf_printf(why, "'%c' stands for sizes %lld and %lld",
+                           dot_or(e->in[i].at[d]), (long long)*s, (long long)n);
                 return false;
             }
             *s = *s < 0 || *s == 1 ? n : *s;
@@ -170,22 +177,23 @@ static bool find_sizes(Equation *e, const Tensor *const *in, const char **why)
         Letters before = {.len = d};
         memcpy(before.at, e->out.at, (size_t)d);
         if (e->size[(int)e->out.at[d]] < 0)
-            *why = "the result has a letter that no operand has";
+            buf_printf(why, "the result has '%c', which no operand has",
+                       e->out.at[d]);
         else if (has(&before, e->out.at[d]))
-            *why = "the result has a letter twice";
+            buf_printf(why, "the result has '%c' twice", e->out.at[d]);
     }
-    return !*why;
+    return why->len == 0;
 }
 
 static bool read_equation(Text t, Equation *e, const Tensor *const *in,
-                          int count, const char **why)
+                          int count, TextBuf *why)
 {
     size_t arrow = arrow_in(t);
     *e = (Equation){0};
     if (!read_operands(text_slice(t, 0, arrow), e, why))
         return false;
     if (e->count != count) {
-        *why = "the equation and the operands differ in number";
+        buf_puts(why, "the equation and the operands differ in number");
         return false;
     }
     if (arrow < t.len) {
@@ -193,13 +201,13 @@ static bool read_equation(Text t, Equation *e, const Tensor *const *in,
                        &e->out_dots_at, why))
             return false;
     } else if (!imply_output(e)) {
-        *why = "the result has too many dimensions";
+        buf_puts(why, "the result has too many dimensions");
         return false;
     }
     return spell_dots(e, in, why) && find_sizes(e, in, why);
 }
 
-// ---- terms -----------------------------------------------------------------------
+// ---- terms ------------------------------------------------------------------
 
 static void drop(Term *x, int d)
 {
@@ -274,7 +282,7 @@ static void forget_repeats(Term *x, const Term *y, const Letters *keep)
             drop(x, d);
 }
 
-// ---- two operands ----------------------------------------------------------------
+// ---- two operands -----------------------------------------------------------
 
 enum { BATCH, LEFT, INNER, RIGHT, GROUPS };
 
@@ -335,7 +343,7 @@ static void name_result(Term *out, const Equation *e, const Letters *group)
 
 // x becomes x times y, with the letters of batch, left and right.
 static bool contract(TensorHeap *h, Term *x, Term *y, const Letters *keep,
-                     const Equation *e, DType result, const char **why)
+                     const Equation *e, DType result, TextBuf *why)
 {
     Letters group[GROUPS];
     Tensor a = {0}, b = {0}, c;
@@ -345,7 +353,7 @@ static bool contract(TensorHeap *h, Term *x, Term *y, const Letters *keep,
     if (group[BATCH].len > TENSOR_MAX_RANK - 2
         || group[BATCH].len + group[LEFT].len + group[RIGHT].len
                > TENSOR_MAX_RANK) {
-        *why = "a product has too many dimensions";
+        buf_puts(why, "a product has too many dimensions");
         return false;
     }
     bool ok = as_matrix(&a, x, e, &group[BATCH], &group[LEFT], &group[INNER])
@@ -363,7 +371,7 @@ static bool contract(TensorHeap *h, Term *x, Term *y, const Letters *keep,
 }
 
 static bool multiply_next(TensorHeap *h, Term *x, const Equation *e, int i,
-                          const Tensor *t, DType result, const char **why)
+                          const Tensor *t, DType result, TextBuf *why)
 {
     Letters keep = wanted(e, i + 1);
     Term y = term_of(e, i, t);
@@ -395,10 +403,9 @@ static bool deliver(Tensor *out, const Term *x, const Equation *e, DType result)
 
 bool tensor_einsum(TensorHeap *h, Tensor *out, Text equation,
                    const Tensor *const *in, int count, DType result,
-                   const char **why)
+                   TextBuf *why)
 {
     Equation e;
-    *why = NULL;
     if (!read_equation(equation, &e, in, count, why))
         return false;
     Letters keep = wanted(&e, 1);

@@ -17,7 +17,7 @@ static bool in_range(int64_t *i, int64_t n, int dim, BadIndex *bad)
     return true;
 }
 
-// ---- picking slices -----------------------------------------------------------
+// ---- picking slices ---------------------------------------------------------
 
 bool tensor_flat_index(TensorHeap *h, Tensor *out, const Tensor *t,
                        const Tensor *index, int count, BadIndex *bad)
@@ -126,9 +126,9 @@ static void put_element(DType t, void *at, const void *from, PutRule rule)
                                              : (b < a ? b : a));
     } else {
         int64_t a = num_get_i64(t, at), b = num_get_i64(t, from);
-        num_put_i64(t, at, rule == PUT_ADD ? (int64_t)((uint64_t)a + (uint64_t)b)
-                           : rule == PUT_MUL
-                               ? (int64_t)((uint64_t)a * (uint64_t)b)
+        uint64_t u = (uint64_t)a, w = (uint64_t)b;
+        num_put_i64(t, at, rule == PUT_ADD ? (int64_t)(u + w)
+                           : rule == PUT_MUL ? (int64_t)(u * w)
                            : rule == PUT_MAX ? (b > a ? b : a)
                                              : (b < a ? b : a));
     }
@@ -140,10 +140,11 @@ static void put_all(const Tensor *to, const Tensor *from, PutRule rule)
     size_t bytes = dtype_bytes(to->dtype, 1);
     int64_t n = tensor_count(to);
     char *dst = tensor_data(to), *src = tensor_data(from);
-    for (int64_t i = 0; i < n; i++)
-        put_element(to->dtype,
-                    dst + offset_at(to, to->rank, i) * (int64_t)bytes,
-                    src + offset_at(from, from->rank, i) * (int64_t)bytes, rule);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t d = offset_at(to, to->rank, i) * (int64_t)bytes;
+        int64_t s = offset_at(from, from->rank, i) * (int64_t)bytes;
+        put_element(to->dtype, dst + d, src + s, rule);
+    }
 }
 
 void tensor_put(Tensor *t, int count, const Tensor *flat, const Tensor *src,
@@ -162,7 +163,7 @@ void tensor_put(Tensor *t, int count, const Tensor *flat, const Tensor *src,
     }
 }
 
-// ---- gather and scatter -------------------------------------------------------------
+// ---- gather and scatter -----------------------------------------------------
 
 typedef struct {
     Tensor t, other;            // indexed; the one of the index's shape
@@ -256,7 +257,7 @@ bool tensor_scatter(Tensor *dst, int dim, const Tensor *index,
     return true;
 }
 
-// ---- true elements ---------------------------------------------------------------------
+// ---- true elements ----------------------------------------------------------
 
 bool tensor_nonzero(TensorHeap *h, Tensor *out, const Tensor *t)
 {

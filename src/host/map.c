@@ -32,11 +32,12 @@ typedef struct {
     _Alignas(64) char wide[CHUNK * 8], packed[CHUNK * 8];
 } Scratch;
 
-// ---- shapes ----------------------------------------------------------------------
+// ---- shapes -----------------------------------------------------------------
 
 bool broadcast_shapes(const Tensor *a, const Tensor *b, int *rank,
                       int64_t *shape)
 {
+    int64_t count = 1;
     *rank = a->rank > b->rank ? a->rank : b->rank;
     for (int i = 1; i <= *rank; i++) {
         int64_t x = i <= a->rank ? a->shape[a->rank - i] : 1;
@@ -44,6 +45,8 @@ bool broadcast_shapes(const Tensor *a, const Tensor *b, int *rank,
         if (x != y && x != 1 && y != 1)
             return false;
         shape[*rank - i] = x == 1 ? y : x;
+        if (__builtin_mul_overflow(count, shape[*rank - i], &count))
+            return false;
     }
     return true;
 }
@@ -92,7 +95,7 @@ static void set_view(Walk *m, int i, const Tensor *t)
     m->dtype[i] = t->dtype;
 }
 
-// ---- lanes -----------------------------------------------------------------------
+// ---- lanes ------------------------------------------------------------------
 
 static bool is_lane_memory(DType t, LaneType lane)
 {
@@ -249,7 +252,7 @@ static void run_map(Walk *m)
     parallel_for((m->chunks + per - 1) / per, 1, run_item, m);
 }
 
-// ---- entries ------------------------------------------------------------------------
+// ---- entries ----------------------------------------------------------------
 
 static bool can_reuse(const Tensor *reuse, DType result, int rank,
                       const int64_t *shape)

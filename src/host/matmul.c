@@ -33,7 +33,8 @@ static int64_t batch_offset(const Tensor *t, int64_t batch)
 
 static const char *element(const Tensor *t, int64_t at)
 {
-    return (const char *)tensor_data(t) + at * (int64_t)dtype_bytes(t->dtype, 1);
+    int64_t bytes = (int64_t)dtype_bytes(t->dtype, 1);
+    return (const char *)tensor_data(t) + at * bytes;
 }
 
 static void multiply_block(void *ctx, int worker, int64_t item)
@@ -118,7 +119,7 @@ static void run_product(Product *p)
                  p);
 }
 
-// ---- operands ---------------------------------------------------------------------
+// ---- operands ---------------------------------------------------------------
 
 static DType lane_dtype(DType t)
 {

@@ -15,7 +15,7 @@ typedef struct {
     int64_t i64;                // of integer lanes
 } Operand;
 
-// ---- map.c: elementwise ------------------------------------------------------
+// ---- map.c: elementwise -----------------------------------------------------
 // out = op(operands...) with broadcasting over `shape`; operands are brought to
 // dtype `compute`, the result is rounded to it and stored as `result`. When
 // `reuse` is a temporary of the right size its storage becomes out's.
@@ -26,7 +26,7 @@ bool tensor_map(TensorHeap *h, Tensor *out, LaneOp op, DType compute,
 bool broadcast_shapes(const Tensor *a, const Tensor *b, int *rank,
                       int64_t *shape);
 
-// ---- reduce.c: along dimensions -----------------------------------------------
+// ---- reduce.c: along dimensions ---------------------------------------------
 typedef enum {
     REDUCE_SUM, REDUCE_MEAN, REDUCE_PROD,
     REDUCE_AMAX, REDUCE_AMIN, REDUCE_ARGMAX, REDUCE_ARGMIN,
@@ -44,7 +44,7 @@ bool tensor_norm(TensorHeap *h, Tensor *out, const Tensor *t, Reduction r,
 // A view with the dimensions of mask last; *kept counts the others.
 Tensor rows_to_end(const Tensor *t, uint32_t mask, int *kept);
 
-// ---- rows.c: rows to rows -------------------------------------------------------
+// ---- rows.c: rows to rows ---------------------------------------------------
 typedef enum {
     ROWS_SOFTMAX, ROWS_LOG_SOFTMAX, ROWS_CUMSUM, ROWS_CUMPROD,
     ROWS_CUMMAX, ROWS_CUMMIN,   // values, and where they are
@@ -54,17 +54,17 @@ typedef enum {
 bool tensor_rows(TensorHeap *h, Tensor *out, Tensor *at, const Tensor *t,
                  RowOp op, int dim, DType result, Tensor *reuse);
 
-// ---- matmul.c, einsum.c -----------------------------------------------------------
+// ---- matmul.c, einsum.c -----------------------------------------------------
 // a [..., m, k] @ b [..., k, n]; batch dimensions broadcast. Both of one dtype;
 // floats below f64 accumulate in f32 and round once to `result`.
 bool tensor_matmul(TensorHeap *h, Tensor *out, const Tensor *a,
                    const Tensor *b, DType result);
-// False with `*why` set for a bad equation, else for lack of memory (NULL).
+// False with `why` filled for a bad equation, else for lack of memory.
 bool tensor_einsum(TensorHeap *h, Tensor *out, Text equation,
                    const Tensor *const *in, int count, DType result,
-                   const char **why);
+                   TextBuf *why);
 
-// ---- shape.c: views -------------------------------------------------------------
+// ---- shape.c: views ---------------------------------------------------------
 // Views borrow the storage: whoever keeps one retains it.
 Tensor tensor_permute(const Tensor *t, const int *order);
 Tensor tensor_unsqueeze(const Tensor *t, int dim);
@@ -86,9 +86,10 @@ bool tensor_reshape(Tensor *out, const Tensor *t, int rank,
 bool tensor_cat(TensorHeap *h, Tensor *out, const Tensor *const *in, int count,
                 int dim, DType result);
 bool tensor_repeat_interleave(Tensor *out, const Tensor *t, int64_t n, int dim);
-bool tensor_triangle(Tensor *out, const Tensor *t, int64_t diagonal, bool upper);
+bool tensor_triangle(Tensor *out, const Tensor *t, int64_t diagonal,
+                     bool upper);
 
-// ---- index.c: elements by number ---------------------------------------------------
+// ---- index.c: elements by number --------------------------------------------
 // What does not fit: an index out of range of a dimension. dim -1: nothing.
 typedef struct {
     int dim;

@@ -40,7 +40,7 @@ typedef struct {
     Partial *partials;          // [row][segment] when there are several
 } Rows;
 
-// ---- one chunk ----------------------------------------------------------------
+// ---- one chunk --------------------------------------------------------------
 
 static bool is_max(Reduction op)
 {
@@ -54,9 +54,23 @@ static double sum_of(const Rows *r, const double *v, int64_t n)
     return sum;
 }
 
+// A sum that is no NaN says that there is none; then lanes find the extreme.
+static bool plain_extreme(const Rows *r, Partial *p, const double *v)
+{
+    double sum = sum_of(r, v, p->count);
+    if ((r->op != REDUCE_AMAX && r->op != REDUCE_AMIN) || isnan(sum))
+        return false;
+    p->sum = v[0];
+    r->lanes->reduce(is_max(r->op) ? LANE_OP_MAX : LANE_OP_MIN, LANE_F64,
+                     DT_F64, &p->sum, v, p->count);
+    return true;
+}
+
 static void chunk_extreme(const Rows *r, Partial *p, const double *v)
 {
     bool max = is_max(r->op);
+    if (plain_extreme(r, p, v))
+        return;
     p->sum = v[0];
     for (int64_t i = 1; i < p->count && !isnan(p->sum); i++)
         if (isnan(v[i]) || (max ? v[i] > p->sum : v[i] < p->sum)) {
@@ -165,7 +179,7 @@ static Partial int_chunk(const Rows *r, const int64_t *v, int64_t n)
     return p;
 }
 
-// ---- together -----------------------------------------------------------------------
+// ---- together ---------------------------------------------------------------
 
 static bool better(const Rows *r, const Partial *a, const Partial *b)
 {
@@ -280,7 +294,7 @@ static void put_result(const Rows *r, int64_t row, const Partial *p)
         num_put_f64(r->out->dtype, out, float_result(r, p));
 }
 
-// ---- a group of rows --------------------------------------------------------------
+// ---- a group of rows --------------------------------------------------------
 
 // Rows [first, first + n) of the last kept dimension at `outer` of the others,
 // elements [at, at + cols).
@@ -347,7 +361,7 @@ static void join_segments(void *ctx, int worker, int64_t row)
     put_result(r, row, &p[0]);
 }
 
-// ---- entries ----------------------------------------------------------------------------
+// ---- entries ----------------------------------------------------------------
 
 Tensor rows_to_end(const Tensor *t, uint32_t mask, int *kept)
 {

@@ -29,57 +29,57 @@ typedef struct {
     int64_t *places, *order;
 } Scratch;
 
-// ---- one row --------------------------------------------------------------------
-
-static double row_max(const double *v, int64_t n)
-{
-    double max[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY}, nan = 0;
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int j = 0; j < 4; j++) {
-            max[j] = v[i + j] > max[j] ? v[i + j] : max[j];
-            nan = v[i + j] == v[i + j] ? nan : v[i + j];
-        }
-    for (; i < n; i++) {
-        max[0] = v[i] > max[0] ? v[i] : max[0];
-        nan = v[i] == v[i] ? nan : v[i];
-    }
-    for (int j = 1; j < 4; j++)
-        max[0] = max[j] > max[0] ? max[j] : max[0];
-    return nan == 0 ? max[0] : nan;
-}
+// ---- one row ----------------------------------------------------------------
 
 // Pieces that stay in the first cache.
 enum { PIECE = 1024 };
 
+static void fill(double *out, double v, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = v;
+}
+
+// exp(v - max) and its sum. Of a row with a NaN that is NaN, whatever max is.
+static double exponentials(const Rows *r, double *dst, const double *v,
+                           double max, int64_t n, bool keep)
+{
+    const Lanes *l = r->lanes;
+    double shift[PIECE], sum = 0;
+    fill(shift, max, n < PIECE ? n : PIECE);
+    for (int64_t at = 0; at < n; at += PIECE) {
+        int64_t m = n - at < PIECE ? n - at : PIECE;
+        double piece[PIECE], *out = keep ? dst + at : piece;
+        l->op[LANE_OP_SUB][LANE_F64](out, v + at, shift, NULL, m);
+        l->op[LANE_OP_EXP][LANE_F64](out, out, NULL, NULL, m);
+        l->reduce(LANE_OP_ADD, LANE_F64, DT_F64, &sum, out, m);
+    }
+    return sum;
+}
+
+static double row_max(const Rows *r, const double *v, int64_t n)
+{
+    double max = -INFINITY;
+    r->lanes->reduce(LANE_OP_MAX, LANE_F64, DT_F64, &max, v, n);
+    return max;
+}
+
 // Stable: the maximum is subtracted first. All -inf gives NaN, as in torch.
 static void softmax(const Rows *r, double *dst, const double *v, int64_t n)
 {
-    const Lanes *l = r->lanes;
-    double max = row_max(v, n), sum = 0;
-    for (int64_t at = 0; at < n; at += PIECE) {
-        int64_t m = n - at < PIECE ? n - at : PIECE;
-        for (int64_t i = at; i < at + m; i++)
-            dst[i] = v[i] - max;
-        l->op[LANE_OP_EXP][LANE_F64](dst + at, dst + at, NULL, NULL, m);
-        l->reduce(LANE_OP_ADD, LANE_F64, DT_F64, &sum, dst + at, m);
-    }
-    for (int64_t i = 0; i < n; i++)
-        dst[i] /= sum;
+    double sums[PIECE];
+    double sum = exponentials(r, dst, v, row_max(r, v, n), n, true);
+    fill(sums, sum, n < PIECE ? n : PIECE);
+    for (int64_t at = 0; at < n; at += PIECE)
+        r->lanes->op[LANE_OP_DIV][LANE_F64](dst + at, dst + at, sums, NULL,
+                                            n - at < PIECE ? n - at : PIECE);
 }
 
 static void log_softmax(const Rows *r, double *dst, const double *v, int64_t n)
 {
-    const Lanes *l = r->lanes;
-    double max = row_max(v, n), sum = 0, e[PIECE];
-    for (int64_t at = 0; at < n; at += PIECE) {
-        int64_t m = n - at < PIECE ? n - at : PIECE;
-        for (int64_t i = 0; i < m; i++)
-            e[i] = v[at + i] - max;
-        l->op[LANE_OP_EXP][LANE_F64](e, e, NULL, NULL, m);
-        l->reduce(LANE_OP_ADD, LANE_F64, DT_F64, &sum, e, m);
-    }
-    l->op[LANE_OP_LOG][LANE_F64](&sum, &sum, NULL, NULL, 1);
+    double max = row_max(r, v, n);
+    double sum = exponentials(r, dst, v, max, n, false);
+    r->lanes->op[LANE_OP_LOG][LANE_F64](&sum, &sum, NULL, NULL, 1);
     for (int64_t i = 0; i < n; i++)
         dst[i] = v[i] - max - sum;
 }
@@ -101,7 +101,7 @@ static void scan_ints(RowOp op, int64_t *dst, const int64_t *v, int64_t n)
     }
 }
 
-// ---- order ------------------------------------------------------------------------------
+// ---- order ------------------------------------------------------------------
 
 // Is element i of a row above element j, NaN above all?
 static bool above(const Rows *r, const void *row, int64_t i, int64_t j)
@@ -193,7 +193,7 @@ static void transform(const Rows *r, const Scratch *s, void *dst, const void *v)
     }
 }
 
-// ---- a group of rows ------------------------------------------------------------------
+// ---- a group of rows --------------------------------------------------------
 
 // Rows [first, first + n) of the last kept dimension at `outer` of the others.
 static Tensor piece(const Rows *r, const Tensor *t, int64_t outer,
@@ -272,7 +272,7 @@ static void run_group(void *ctx, int worker, int64_t item)
     }
 }
 
-// ---- the entry ------------------------------------------------------------------------
+// ---- the entry --------------------------------------------------------------
 
 static bool is_row_of(const Tensor *t, DType work)
 {

@@ -106,7 +106,7 @@ Tensor tensor_diagonal(const Tensor *t, int64_t first, int d0, int d1)
     return out;
 }
 
-// ---- other shapes ---------------------------------------------------------------
+// ---- other shapes -----------------------------------------------------------
 
 // Strides for `shape` over elements of t's shape at `old` strides: each group
 // of new dimensions must cover a run of old ones that is evenly spaced.
@@ -200,7 +200,7 @@ bool tensor_repeat_interleave(Tensor *out, const Tensor *t, int64_t n, int dim)
     return tensor_reshape(out, &wide, t->rank, shape);
 }
 
-// ---- triangles ----------------------------------------------------------------------
+// ---- triangles --------------------------------------------------------------
 
 typedef struct {
     const Tensor *src;
@@ -234,7 +234,8 @@ static void triangle_row(void *ctx, int worker, int64_t row)
                 CAST_SAT);
 }
 
-bool tensor_triangle(Tensor *out, const Tensor *t, int64_t diagonal, bool upper)
+bool tensor_triangle(Tensor *out, const Tensor *t, int64_t diagonal,
+                     bool upper)
 {
     if (!tensor_new_raw(tensor_heap(t), out, t->dtype, t->rank, t->shape))
         return false;

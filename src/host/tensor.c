@@ -20,7 +20,7 @@ struct Storage {
 
 enum { SPARE_LEAST = 1 << 20, HUGE_PAGES = 4 << 20 };
 
-// ---- the heap -----------------------------------------------------------------
+// ---- the heap ---------------------------------------------------------------
 
 static void *map_pages(size_t room)
 {
@@ -81,7 +81,8 @@ static bool heap_take(TensorHeap *h, int64_t bytes)
 
 static bool find_room(TensorHeap *h, Storage *s, bool zeroed)
 {
-    if (s->bytes >= SPARE_LEAST && take_spare(h, s->bytes, &s->data, &s->room)) {
+    if (s->bytes >= SPARE_LEAST
+        && take_spare(h, s->bytes, &s->data, &s->room)) {
         if (zeroed)
             memset(s->data, 0, s->bytes);
         return true;
@@ -95,7 +96,8 @@ static bool find_room(TensorHeap *h, Storage *s, bool zeroed)
 
 static bool storage_new(TensorHeap *h, size_t bytes, bool zeroed, Storage **out)
 {
-    if (bytes > (size_t)INT64_MAX / 2 || !heap_take(h, (int64_t)bytes))
+    h->refused = (double)bytes;
+    if (!heap_take(h, (int64_t)bytes))
         return false;
     Storage *s = xcalloc(1, sizeof *s);
     *s = (Storage){.refs = 1, .heap = h, .bytes = bytes};
@@ -144,7 +146,7 @@ static void storage_release(Storage *s)
     free(s);
 }
 
-// ---- views --------------------------------------------------------------------------
+// ---- views ------------------------------------------------------------------
 
 void tensor_row_major(Tensor *t)
 {
@@ -155,25 +157,33 @@ void tensor_row_major(Tensor *t)
     }
 }
 
-static bool count_elements(int rank, const int64_t *shape, int64_t *count)
+// A 0 hides no overflow elsewhere.
+static bool count_elements(int rank, const int64_t *shape, int64_t *count,
+                           double *size)
 {
     *count = 1;
-    for (int d = 0; d < rank; d++)          // a 0 hides no overflow elsewhere
-        if (shape[d] < 0
-            || __builtin_mul_overflow(*count, shape[d] ? shape[d] : 1, count))
-            return false;
+    *size = 1;
+    for (int d = 0; d < rank; d++) {
+        *size *= shape[d] > 1 ? (double)shape[d] : 1;
+        if (shape[d] < 0 || *size >= INT64_MAX / 64)
+            continue;
+        *count *= shape[d] ? shape[d] : 1;
+    }
     for (int d = 0; d < rank; d++)
         *count = shape[d] ? *count : 0;
-    return *count <= INT64_MAX / 64;
+    return *size < INT64_MAX / 64;
 }
 
 static bool make(TensorHeap *h, Tensor *out, DType t, int rank,
                  const int64_t *shape, bool zeroed)
 {
     int64_t count;
+    double size = 0;
     *out = (Tensor){.dtype = t, .rank = rank};
-    if (rank > TENSOR_MAX_RANK || !count_elements(rank, shape, &count))
+    if (rank > TENSOR_MAX_RANK || !count_elements(rank, shape, &count, &size)) {
+        h->refused = size * (double)dtype_bytes(t, 1);
         return false;
+    }
     for (int d = 0; d < rank; d++)
         out->shape[d] = shape[d];
     tensor_row_major(out);
@@ -249,7 +259,7 @@ bool tensor_is_contiguous(const Tensor *t)
     return true;
 }
 
-// ---- pending copies -----------------------------------------------------------------
+// ---- pending copies ---------------------------------------------------------
 
 void tensor_copy_later(Tensor *out, const Tensor *view)
 {

@@ -40,6 +40,7 @@ typedef struct {
 // never raise the peak.
 typedef struct {
     int64_t now, peak, limit;           // limit 0: none
+    double refused;                     // bytes of the last tensor refused
     struct {
         void *at;
         size_t bytes;
@@ -74,7 +75,7 @@ Tensor tensor_source(const Tensor *t);
 // Before a write through t: makes t's copy and those that are copies of it.
 void tensor_will_write(const Tensor *t);
 
-// ---- copy.c -------------------------------------------------------------------
+// ---- copy.c -----------------------------------------------------------------
 typedef enum {
     CAST_TORCH,                 // torch's .to(): of fp8, e4m3fn saturates
     CAST_SAT,                   // T.cast: fp8 saturates

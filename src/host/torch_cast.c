@@ -36,8 +36,8 @@ static Value fn_to(Host *h, const Args *args)
             v = cast(h, v, tensor_of(to)->dtype, at);
         else if (is_dtype(to))
             v = to_named(h, v, to, at);
-        else if (to.kind != VAL_STR && to.kind != VAL_BOOL && to.kind != VAL_NONE
-                 && to.kind != VAL_INT)
+        else if (to.kind != VAL_STR && to.kind != VAL_BOOL
+                 && to.kind != VAL_NONE && to.kind != VAL_INT)
             lang_raise(h->lang, "TypeError", at, "to() takes a dtype, a device "
                        "or a tensor, not %s", value_type_name(to));
         else if (to.kind == VAL_STR && !text_starts(to.s, "cuda")
@@ -149,7 +149,7 @@ static Value fn_tolist(Host *h, const Args *args)
     return list_level(h, t, args->at_span);
 }
 
-// ---- in place ---------------------------------------------------------------------
+// ---- in place ---------------------------------------------------------------
 
 static Value fn_copy_(Host *h, const Args *args)
 {

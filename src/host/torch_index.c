@@ -16,7 +16,7 @@ typedef struct {
     int mask_dim;
 } Indexing;
 
-// ---- views ------------------------------------------------------------------------
+// ---- views ------------------------------------------------------------------
 
 static void by_int(Host *h, Indexing *x, int64_t i, Span at)
 {
@@ -49,7 +49,7 @@ static void by_slice(Host *h, Indexing *x, const SliceValue *s, Span at)
     x->dim++;
 }
 
-// ---- index tensors -------------------------------------------------------------------
+// ---- index tensors ----------------------------------------------------------
 
 static void add_index(Host *h, Indexing *x, Tensor index, Span at)
 {
@@ -116,7 +116,7 @@ static Value as_index(Host *h, Value v, Span at)
     return v;
 }
 
-// ---- the whole ----------------------------------------------------------------------
+// ---- the whole --------------------------------------------------------------
 
 static int dims_used(Value v)
 {
@@ -231,7 +231,8 @@ static Tensor flat_index(Host *h, Indexing *x, const Tensor *first, Span at)
 // Where the dimensions of tensor_pick's result go, when the indexed ones
 // stood together behind `before` others: [idx..., before..., after...] to
 // [before..., idx..., after...].
-static void result_order(const Indexing *x, int index_rank, int rest, int *order)
+static void result_order(const Indexing *x, int index_rank, int rest,
+                         int *order)
 {
     int before = together(x) ? x->at[0] : 0, n = 0;
     for (int d = 0; d < before; d++)
@@ -268,7 +269,7 @@ Value torch_getitem(Lang *l, Foreign *self, Value index, Span at)
     return torch_view(o->host, &o->t, x.t);
 }
 
-// ---- assignment -----------------------------------------------------------------------
+// ---- assignment -------------------------------------------------------------
 
 static bool is_one_number(Value v)
 {

@@ -31,7 +31,7 @@ extern const TorchRow torch_math_rows[], torch_linalg_rows[], torch_nn_rows[],
 const TorchRow *torch_row(size_t i);
 TorchFn *torch_find(Text name, int where);
 
-// ---- arguments -----------------------------------------------------------------
+// ---- arguments --------------------------------------------------------------
 
 // Values v[] of the arguments named; UNBOUND when not given.
 #define TORCH_BIND(name, ...)                                                  \
@@ -76,7 +76,7 @@ int torch_tensor_list(Host *h, Value v, const Tensor **in, Span at);
 DType torch_dtype(const Host *h, DType t);
 DType torch_asked_dtype(Host *h, Value v, DType fallback, Span at);
 
-// ---- results ----------------------------------------------------------------------
+// ---- results ----------------------------------------------------------------
 
 _Noreturn void torch_no_memory(Host *h, Span at);
 _Noreturn void torch_bad_index(Host *h, const BadIndex *bad, Span at);
@@ -96,9 +96,10 @@ void torch_done(Value v);
 // What an in-place operation writes to: not expanded, and its memory its own.
 void torch_will_write(Host *h, Tensor *t, Span at);
 // Raises when to and from are different parts of memory that share some.
-void torch_check_overlap(Host *h, const Tensor *to, const Tensor *from, Span at);
+void torch_check_overlap(Host *h, const Tensor *to, const Tensor *from,
+                         Span at);
 
-// ---- torch_number.c: elementwise ------------------------------------------------------
+// ---- torch_number.c: elementwise --------------------------------------------
 
 // What operands are computed in; numbers and 0-dim tensors count less.
 DType torch_promote(Host *h, Value a, Value b);
@@ -122,7 +123,7 @@ Value torch_cast(Host *h, Value v, DType t, Span at);
 // What functions made of several steps are computed in, to be rounded once.
 #define TORCH_WIDE DT_F64
 
-// ---- others -------------------------------------------------------------------------
+// ---- others -----------------------------------------------------------------
 
 Value torch_matmul(Host *h, Value a, Value b, Span at);
 Value torch_transposed(Host *h, Value v, int a, int b);

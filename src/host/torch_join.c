@@ -1,7 +1,7 @@
 // torch_join.c - several tensors to one and one to several.
 #include "host/torch_int.h"
 
-// ---- repeats ------------------------------------------------------------------------
+// ---- repeats ----------------------------------------------------------------
 
 // [r0, n0, r1, n1, ...], the r expanded, then merged.
 static Value repeated(Host *h, const Tensor *t, int rank, const int64_t *times,
@@ -134,7 +134,7 @@ static Value fn_repeat_interleave(Host *h, const Args *args)
     return torch_result(h, tensor_repeat_interleave(&out, t, n, d), out, at);
 }
 
-// ---- several to one --------------------------------------------------------------------
+// ---- several to one ---------------------------------------------------------
 
 static Value joined(Host *h, Value list, Value dim, bool stack, Span at)
 {
@@ -225,7 +225,7 @@ static Value fn_meshgrid(Host *h, const Args *args)
     return v_tuple(h->lang, out, n);
 }
 
-// ---- one to several ---------------------------------------------------------------------
+// ---- one to several ---------------------------------------------------------
 
 // split(t, 3) or split(t, [1, 2]); chunk(t, n).
 static Value cut(Host *h, const Args *args, const char *name, bool chunks)

@@ -148,13 +148,13 @@ static Value fn__scaled_mm(Host *h, const Args *args)
     return torch_cast(h, p, torch_asked_dtype(h, v[6], wide, at), at);
 }
 
-// ---- einsum -------------------------------------------------------------------------
+// ---- einsum -----------------------------------------------------------------
 
 static Value fn_einsum(Host *h, const Args *args)
 {
     const Tensor *in[8] = {NULL};
     Tensor out;
-    const char *why;
+    TextBuf why = {0};
     Lang *l = h->lang;
     Span at = args->at_span;
     if (args->count < 2 || args->at[0].kind != VAL_STR)
@@ -174,10 +174,12 @@ static Value fn_einsum(Host *h, const Args *args)
     }
     if (!tensor_einsum(&h->heap, &out, args->at[0].s, in, rest.len,
                        in[0]->dtype, &why)) {
-        if (why)
-            lang_raise(l, "RuntimeError", at, "einsum '%.*s': %s",
-                       TEXT_ARG(args->at[0].s), why);
-        torch_no_memory(h, at);
+        if (why.len == 0)
+            torch_no_memory(h, at);
+        Text text = text_copy(h->options.arena, buf_view(&why));
+        buf_release(&why);
+        lang_raise(l, "RuntimeError", at, "einsum '%.*s': %.*s",
+                   TEXT_ARG(args->at[0].s), TEXT_ARG(text));
     }
     return tensor_value(h, out);
 }

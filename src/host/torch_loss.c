@@ -11,14 +11,15 @@ static Value reduced(Host *h, Value loss, Value how, DType w, DType t, Span at)
 {
     Text text = how.kind == VAL_STR ? how.s : TEXT("mean");
     int rank = tensor_of(loss)->rank;
+    uint32_t all = (UINT32_C(1) << rank) - 1;
     if (text_is(text, "batchmean")) {
         int64_t n = rank ? tensor_of(loss)->shape[0] : 1;
-        loss = torch_reduce(h, loss, REDUCE_SUM, (1u << rank) - 1, false, w, at);
+        loss = torch_reduce(h, loss, REDUCE_SUM, all, false, w, at);
         loss = op2(h, LANE_OP_DIV, loss, v_int(n), w, at);
     } else if (text_is(text, "mean") || text_is(text, "sum")) {
         loss = torch_reduce(h, loss, text_is(text, "sum") ? REDUCE_SUM
                                                           : REDUCE_MEAN,
-                            (1u << rank) - 1, false, w, at);
+                            all, false, w, at);
     } else if (!text_is(text, "none")) {
         lang_raise(h->lang, "ValueError", at,
                    "'%.*s' is no reduction: none, sum, mean", TEXT_ARG(text));
@@ -135,7 +136,7 @@ static Value fn_embedding(Host *h, const Args *args)
     return torch_getitem(h->lang, v[1].foreign, v[0], at);
 }
 
-// ---- convolution ------------------------------------------------------------------
+// ---- convolution ------------------------------------------------------------
 
 static void pair(Host *h, Value v, int64_t fallback, int64_t out[2], Span at)
 {

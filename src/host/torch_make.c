@@ -39,7 +39,8 @@ static Recipe read_recipe(Host *h, const Args *args, const char *name,
         } else if (text_is(args->names[i], "fill_value")) {
             r.value = args->values[i];
         } else if (text_is(args->names[i], "size")) {
-            r.rank = torch_size_list(h, args->values[i], r.shape, args->at_span);
+            r.rank = torch_size_list(h, args->values[i], r.shape,
+                                     args->at_span);
             sized = true;
         } else if (!is_inert(args->names[i])) {
             lang_raise(h->lang, "TypeError", args->at_span,
@@ -112,7 +113,7 @@ static Value fn_full(Host *h, const Args *args)
     return torch_filled(h, t, r.rank, r.shape, v, args->at_span);
 }
 
-// ---- like another tensor ----------------------------------------------------------
+// ---- like another tensor ----------------------------------------------------
 
 static Value like(Host *h, const Args *args, const char *name, Value v)
 {
@@ -180,7 +181,7 @@ static Value fn_new_full(Host *h, const Args *args)
     return as_new(h, args, "new_full", v_int(0), true);
 }
 
-// ---- sequences ---------------------------------------------------------------------
+// ---- sequences --------------------------------------------------------------
 
 static void put_number(Tensor *out, int64_t i, bool ints, int64_t whole,
                        double f)
@@ -311,7 +312,7 @@ static Value fn_triu_indices(Host *h, const Args *args)
     return triangle_places(h, args, "triu_indices", true);
 }
 
-// ---- torch.tensor([...]) -----------------------------------------------------------------
+// ---- torch.tensor([...]) ----------------------------------------------------
 
 static void measure(Host *h, Value v, Recipe *r, int depth, Span at)
 {

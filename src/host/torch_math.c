@@ -3,7 +3,7 @@
 
 #include "host/torch_int.h"
 
-// ---- one operand: a row of lanes each --------------------------------------------
+// ---- one operand: a row of lanes each ---------------------------------------
 
 #define UNARY(name, op)                                                        \
     static Value fn_##name(Host *h, const Args *args)                          \
@@ -137,7 +137,7 @@ static Value fn_nan_to_num(Host *h, const Args *args)
     return torch_select(h, is, down, y, t, at);
 }
 
-// ---- two operands ----------------------------------------------------------------------
+// ---- two operands -----------------------------------------------------------
 
 static Value operator_2(Host *h, const Args *args, const char *name, AstOp op)
 {
@@ -304,7 +304,7 @@ static Value fn_logaddexp(Host *h, const Args *args)
                              dtype_is_float(t) ? t : w, at);
 }
 
-// ---- logic --------------------------------------------------------------------------
+// ---- logic ------------------------------------------------------------------
 
 static Value logical(Host *h, const Args *args, const char *name, LaneOp op)
 {
@@ -335,7 +335,7 @@ static Value fn_logical_not(Host *h, const Args *args)
     return torch_elementwise(h, LANE_OP_NOT, &in, 1, DT_BOOL, DT_BOOL, at);
 }
 
-// ---- selections -----------------------------------------------------------------------------
+// ---- selections -------------------------------------------------------------
 
 static Value places(Host *h, const Tensor *t, Span at)
 {

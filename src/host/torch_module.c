@@ -57,7 +57,7 @@ static Module *new_module(Host *h, const char *name)
     return m;
 }
 
-// ---- functions ------------------------------------------------------------------
+// ---- functions --------------------------------------------------------------
 
 typedef struct {
     Host *h;
@@ -114,7 +114,7 @@ static Value first_argument(Lang *l, void *ctx, const Args *args)
     return args->count ? args->at[0] : v_str(TEXT("cuda"));
 }
 
-// ---- dtypes -------------------------------------------------------------------------
+// ---- dtypes -----------------------------------------------------------------
 
 static void add_dtypes(Host *h, Module *m)
 {
@@ -218,7 +218,7 @@ static Value promote_types(Lang *l, void *ctx, const Args *args)
         value_to_dtype(l, args->at[1], args->at_span)));
 }
 
-// ---- types, for isinstance and annotations ------------------------------------------
+// ---- types, for isinstance and annotations ----------------------------------
 
 typedef struct {
     Foreign foreign;
@@ -276,11 +276,12 @@ static Value is_tensor(Lang *l, void *ctx, const Args *args)
 {
     (void)ctx;
     if (args->count != 1)
-        lang_raise(l, "TypeError", args->at_span, "is_tensor() takes one value");
+        lang_raise(l, "TypeError", args->at_span,
+                   "is_tensor() takes one value");
     return v_bool(tensor_of(args->at[0]) != NULL);
 }
 
-// ---- the device, as the target has it ----------------------------------------------------
+// ---- the device, as the target has it ---------------------------------------
 
 static Value capability(Lang *l, void *ctx, const Args *args)
 {
@@ -345,7 +346,8 @@ static Value seed(Lang *l, void *ctx, const Args *args)
 {
     Host *h = ctx;
     if (args->count != 1)
-        lang_raise(l, "TypeError", args->at_span, "manual_seed() takes a number");
+        lang_raise(l, "TypeError", args->at_span,
+                   "manual_seed() takes a number");
     h->options.seed = (uint64_t)value_to_int(l, args->at[0], "seed",
                                              args->at_span);
     h->random_streams = 0;
@@ -424,7 +426,7 @@ static Module *version_module(Host *h)
     return m;
 }
 
-// ---- `with torch.no_grad():` and the like -----------------------------------------------
+// ---- `with torch.no_grad():` and the like -----------------------------------
 
 typedef struct {
     Foreign foreign;
@@ -460,7 +462,7 @@ static Value guard(Lang *l, void *ctx, const Args *args)
     return lang_adopt(l, &g->foreign, &guard_type, sizeof *g);
 }
 
-// ---- the package ----------------------------------------------------------------------
+// ---- the package ------------------------------------------------------------
 
 static Value float32(Lang *l, void *ctx, const Args *args)
 {

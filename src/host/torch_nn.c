@@ -29,7 +29,8 @@ static Value narrow(const Wide *c, Value v)
 
 static Value op2(const Wide *c, LaneOp op, Value a, Value b)
 {
-    return torch_elementwise(c->h, op, (Value[]){a, b}, 2, c->w, DT_NONE, c->at);
+    return torch_elementwise(c->h, op, (Value[]){a, b}, 2, c->w, DT_NONE,
+                             c->at);
 }
 
 static Value op1(const Wide *c, LaneOp op, Value a)
@@ -43,7 +44,7 @@ static Value number(const Wide *c, Value v, double fallback)
                                                    c->at) : fallback);
 }
 
-// ---- activations ------------------------------------------------------------------
+// ---- activations ------------------------------------------------------------
 
 static Value fn_relu(Host *h, const Args *args)
 {
@@ -127,7 +128,7 @@ static Value fn_elu(Host *h, const Args *args)
     return narrow(&c, torch_select(h, above, x, y, c.w, at));
 }
 
-// ---- layers -----------------------------------------------------------------------
+// ---- layers -----------------------------------------------------------------
 
 static Value fn_linear(Host *h, const Args *args)
 {
@@ -135,10 +136,12 @@ static Value fn_linear(Host *h, const Args *args)
     Tensor *w = torch_tensor(h, v[1], "weight", at);
     if (w->rank != 2)
         lang_raise(h->lang, "RuntimeError", at,
-                   "linear() takes a weight of 2 dimensions, found %d", w->rank);
+                   "linear() takes a weight of 2 dimensions, found %d",
+                   w->rank);
     Value y = torch_matmul(h, v[0], torch_transposed(h, v[1], 0, 1), at);
-    return torch_given(v[2]) ? torch_binary(h, LANE_OP_ADD, y, v[2], DT_NONE, at)
-                             : y;
+    if (torch_given(v[2]))
+        y = torch_binary(h, LANE_OP_ADD, y, v[2], DT_NONE, at);
+    return y;
 }
 
 // (x - mean) / sqrt(var + eps) over the dimensions of mask.
@@ -218,7 +221,7 @@ static Value fn_normalize(Host *h, const Args *args)
     return narrow(&c, op2(&c, LANE_OP_DIV, x, n));
 }
 
-// ---- padding ------------------------------------------------------------------------
+// ---- padding ----------------------------------------------------------------
 
 // [left, right] of the last dimension, then of the one before, ...
 static Value fn_pad(Host *h, const Args *args)
@@ -261,7 +264,7 @@ static Value fn_pad(Host *h, const Args *args)
     return out;
 }
 
-// ---- attention ------------------------------------------------------------------------
+// ---- attention --------------------------------------------------------------
 
 // True where the query may look: key j <= query i, both from the start.
 static Value causal_mask(Host *h, int64_t rows, int64_t cols, Span at)
@@ -306,7 +309,9 @@ static Value attention_weights(const Wide *c, Value scores, bool may_be_empty)
     }
     Value w = torch_row_op(h, scores, ROWS_SOFTMAX, last, c->w, c->at);
     torch_done(scores);
-    return may_be_empty ? torch_select(h, blind, v_float(0), w, c->w, c->at) : w;
+    if (may_be_empty)
+        w = torch_select(h, blind, v_float(0), w, c->w, c->at);
+    return w;
 }
 
 static Value fn_scaled_dot_product_attention(Host *h, const Args *args)
@@ -321,7 +326,8 @@ static Value fn_scaled_dot_product_attention(Host *h, const Args *args)
     if (t->rank < 2 || s->rank < 2 || tensor_of(x)->rank < 2)
         lang_raise(h->lang, "RuntimeError", at,
                    "scaled_dot_product_attention() takes [..., length, dim]");
-    if (torch_given(v[4]) && value_to_float(h->lang, v[4], "dropout_p", at) != 0)
+    if (torch_given(v[4])
+        && value_to_float(h->lang, v[4], "dropout_p", at) != 0)
         lang_unsupported(h->lang, at, "dropout_p other than 0");
     bool causal = torch_flag(h, v[5], false, at);
     if (causal && torch_given(v[3]))

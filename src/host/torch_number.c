@@ -3,7 +3,7 @@
 
 #include "host/torch_int.h"
 
-// ---- promotion ------------------------------------------------------------------
+// ---- promotion --------------------------------------------------------------
 
 enum { CAT_NONE = -1, CAT_BOOL, CAT_INT, CAT_FLOAT };
 
@@ -91,7 +91,7 @@ DType torch_asked_dtype(Host *h, Value v, DType fallback, Span at)
     return torch_dtype(h, t);
 }
 
-// ---- operands -----------------------------------------------------------------------
+// ---- operands ---------------------------------------------------------------
 
 static Operand operand_of(Host *h, Value v, Span at)
 {
@@ -224,7 +224,7 @@ Value torch_to_bool(Host *h, Value v, Span at)
                                : torch_compare(h, AST_OP_NE, v, v_int(0), at);
 }
 
-// ---- operators --------------------------------------------------------------------------
+// ---- operators --------------------------------------------------------------
 
 static Value divide(Host *h, Value a, Value b, Span at)
 {

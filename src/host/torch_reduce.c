@@ -186,7 +186,9 @@ static Value spread(Host *h, const Args *args, const char *name, bool root)
     Value out = torch_reduce(h, v[0], off ? REDUCE_VAR1 : REDUCE_VAR0,
                              torch_dims(h, v[1], t->rank, at),
                              torch_flag(h, v[3], false, at), w, at);
-    return root ? torch_elementwise(h, LANE_OP_SQRT, &out, 1, w, type, at) : out;
+    if (root)
+        out = torch_elementwise(h, LANE_OP_SQRT, &out, 1, w, type, at);
+    return out;
 }
 
 static Value fn_var(Host *h, const Args *args)

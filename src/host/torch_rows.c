@@ -59,7 +59,7 @@ static Value fn_cumprod(Host *h, const Args *args)
     return running(h, args, "cumprod", ROWS_CUMPROD);
 }
 
-// ---- with places ------------------------------------------------------------------
+// ---- with places ------------------------------------------------------------
 
 static Value with_places(Host *h, const char *name, Value x, RowOp op, int dim,
                          Span at)

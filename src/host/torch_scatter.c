@@ -105,12 +105,13 @@ static Value fn_scatter_reduce(Host *h, const Args *args)
     TORCH_BIND("scatter_reduce", "input", "dim", "index", "src", "reduce", "*",
                "include_self=");
     if (!torch_flag(h, v[5], true, at))
-        lang_unsupported(h->lang, at, "scatter_reduce() with include_self=False");
+        lang_unsupported(h->lang, at,
+                         "scatter_reduce() with include_self=False");
     return scattered(h, v[0], v[1], v[2], v[3], rule_of(h, v[4], at),
                      "scatter_reduce", at);
 }
 
-// ---- whole slices -------------------------------------------------------------------
+// ---- whole slices -----------------------------------------------------------
 
 // t with dimension d first.
 static Tensor to_front(const Tensor *t, int d)
@@ -196,7 +197,7 @@ static Value fn_index_copy(Host *h, const Args *args)
     return put_slices(h, args, "index_copy", false);
 }
 
-// ---- masks ---------------------------------------------------------------------------
+// ---- masks ------------------------------------------------------------------
 
 static Value fn_masked_select(Host *h, const Args *args)
 {

@@ -1,7 +1,7 @@
 // torch_shape.c - views and rearrangements, as torch names them.
 #include "host/torch_int.h"
 
-// ---- other shapes -----------------------------------------------------------------
+// ---- other shapes -----------------------------------------------------------
 
 // One size may be -1.
 static void infer(Host *h, const Tensor *t, int rank, int64_t *shape, Span at)
@@ -160,13 +160,14 @@ static Value fn_unflatten(Host *h, const Args *args)
     return torch_reshaped(h, t, n, shape, at);
 }
 
-// ---- order ------------------------------------------------------------------------
+// ---- order ------------------------------------------------------------------
 
 static Value fn_transpose(Host *h, const Args *args)
 {
     TORCH_BIND("transpose", "input", "dim0", "dim1");
     Tensor *t = torch_tensor(h, v[0], "the argument", at);
-    int a = torch_dim(h, v[1], t->rank, at), b = torch_dim(h, v[2], t->rank, at);
+    int a = torch_dim(h, v[1], t->rank, at);
+    int b = torch_dim(h, v[2], t->rank, at);
     return torch_transposed(h, v[0], a, b);
 }
 
@@ -276,7 +277,7 @@ static Value fn_roll(Host *h, const Args *args)
     return whole ? torch_reshaped(h, tensor_of(v1), t->rank, t->shape, at) : v1;
 }
 
-// ---- sizes of one -----------------------------------------------------------------
+// ---- sizes of one -----------------------------------------------------------
 
 static Value fn_unsqueeze(Host *h, const Args *args)
 {
@@ -300,6 +301,7 @@ static Value fn_squeeze(Host *h, const Args *args)
 static Value expanded(Host *h, const Tensor *t, int rank, int64_t *shape,
                       Span at)
 {
+    int64_t count = 1;
     if (rank < t->rank)
         lang_raise(h->lang, "RuntimeError", at,
                    "expand() to fewer dimensions");
@@ -308,7 +310,8 @@ static Value expanded(Host *h, const Tensor *t, int rank, int64_t *shape,
         if (shape[d] == -1 && own >= 0)
             shape[d] = t->shape[own];
         if (shape[d] < 0 || (own >= 0 && t->shape[own] != 1
-                             && t->shape[own] != shape[d]))
+                             && t->shape[own] != shape[d])
+            || __builtin_mul_overflow(count, shape[d], &count))
             lang_raise(h->lang, "RuntimeError", at,
                        "expand() cannot make dimension %d of size %lld", d,
                        (long long)shape[d]);
@@ -349,7 +352,7 @@ static Value fn_contiguous(Host *h, const Args *args)
     return torch_result(h, tensor_contiguous(&out, t), out, args->at_span);
 }
 
-// ---- parts of a dimension ------------------------------------------------------------
+// ---- parts of a dimension ---------------------------------------------------
 
 static Value fn_narrow(Host *h, const Args *args)
 {
@@ -434,7 +437,7 @@ static Value fn_triu(Host *h, const Args *args)
     return triangle(h, args, "triu", true);
 }
 
-// ---- questions ----------------------------------------------------------------------------------
+// ---- questions --------------------------------------------------------------
 
 static Value fn_size(Host *h, const Args *args)
 {

@@ -53,7 +53,7 @@ int64_t torch_differing(Host *h, const Tensor *a, const Tensor *b, double rtol,
     return bad;
 }
 
-// ---- answers --------------------------------------------------------------------------
+// ---- answers ----------------------------------------------------------------
 
 static Value fn_equal(Host *h, const Args *args)
 {
@@ -109,7 +109,7 @@ static Value fn_isclose(Host *h, const Args *args)
     return tensor_value(h, out);
 }
 
-// ---- torch.testing ------------------------------------------------------------------
+// ---- torch.testing ----------------------------------------------------------
 
 // torch's own defaults, by dtype.
 static void default_tolerance(DType t, double *rtol, double *atol)

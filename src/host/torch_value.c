@@ -17,13 +17,14 @@ Tensor *tensor_of(Value v)
     return o ? &o->t : NULL;
 }
 
-// ---- results ----------------------------------------------------------------------
+// ---- results ----------------------------------------------------------------
 
 void torch_no_memory(Host *h, Span at)
 {
-    lang_raise(h->lang, "MemoryError", at,
-               "a tensor does not fit into memory (%.1f GiB are in use)",
-               (double)h->heap.now / 0x1p30);
+    lang_raise_exit(h->lang, EXIT_LIMIT, "MemoryError", at,
+                    "a tensor of %.3g GiB does not fit into memory (tensors "
+                    "have %.3g GiB)", h->heap.refused / 0x1p30,
+                    (double)h->heap.now / 0x1p30);
 }
 
 void torch_bad_index(Host *h, const BadIndex *bad, Span at)
@@ -77,7 +78,8 @@ void torch_will_write(Host *h, Tensor *t, Span at)
     tensor_will_write(t);
 }
 
-void torch_check_overlap(Host *h, const Tensor *to, const Tensor *from, Span at)
+void torch_check_overlap(Host *h, const Tensor *to, const Tensor *from,
+                         Span at)
 {
     int64_t n = tensor_count(to), m = tensor_count(from);
     bool dense = tensor_is_contiguous(to) && tensor_is_contiguous(from);
@@ -89,7 +91,7 @@ void torch_check_overlap(Host *h, const Tensor *to, const Tensor *from, Span at)
                    "the place it is assigned to: clone() it first");
 }
 
-// ---- arguments ----------------------------------------------------------------------
+// ---- arguments --------------------------------------------------------------
 
 Tensor *torch_tensor(Host *h, Value v, const char *what, Span at)
 {
@@ -186,7 +188,7 @@ int torch_tensor_list(Host *h, Value v, const Tensor **in, Span at)
     return items->len;
 }
 
-// ---- operators ----------------------------------------------------------------------------
+// ---- operators --------------------------------------------------------------
 
 static bool binary(Lang *l, AstOp op, Value a, Value b, Value *out, Span at)
 {
@@ -265,11 +267,12 @@ static int64_t length(Lang *l, Foreign *self, Span at)
 {
     const Tensor *t = &((TensorObject *)self)->t;
     if (t->rank == 0)
-        lang_raise(l, "TypeError", at, "a tensor without dimensions has no len()");
+        lang_raise(l, "TypeError", at,
+                   "a tensor without dimensions has no len()");
     return t->shape[0];
 }
 
-// ---- attributes -----------------------------------------------------------------------------
+// ---- attributes -------------------------------------------------------------
 
 Value torch_shape_tuple(Lang *l, const Tensor *t)
 {
@@ -327,7 +330,7 @@ static bool getattr(Lang *l, Foreign *self, Text name, Value *out, Span at)
     return true;
 }
 
-// ---- methods ------------------------------------------------------------------------
+// ---- methods ----------------------------------------------------------------
 
 static Args with_self(Lang *l, Foreign *self, const Args *args)
 {
@@ -375,7 +378,7 @@ static bool method(Lang *l, Foreign *self, Text name, const Args *args,
     return true;
 }
 
-// ---- text ---------------------------------------------------------------------------
+// ---- text -------------------------------------------------------------------
 
 static void repr_number(TextBuf *out, const Tensor *t, const int64_t *index)
 {

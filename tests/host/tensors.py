@@ -176,3 +176,22 @@ def digest(a):
         with np.errstate(invalid="ignore"):
             a[np.isnan(a.astype(np.float64))] = np.nan
     return hashlib.blake2b(a.tobytes(), digest_size=6).hexdigest()
+
+
+def differs(got, expected, tol):
+    """Why a tensor is not what it should be, or None."""
+    dtype, shape, data = expected
+    if name_of(got) != dtype or list(got.shape) != shape:
+        return (f"{name_of(got)}{list(got.shape)}, "
+                f"not {dtype}{shape}")
+    if tol == 0:
+        return None if digest(got) == data \
+            else f"other bits: {got.tolist()}"
+    want = unpack(dtype, shape, data)
+    tol, scale = tol if isinstance(tol, tuple) else (tol, 0)
+    off = ulps(got, want, scale) if is_float(dtype) \
+        else np.where(got == want, 0, np.inf)
+    if got.size and off.max() > tol:
+        i = np.unravel_index(off.argmax(), off.shape)
+        return f"{off.max():.3g} ulp: {got[i]} for {want[i]}"
+    return None

@@ -6,7 +6,7 @@ import hashlib
 
 from tensors import values
 
-PRELUDE = '''import torch
+PRELUDE = '''{imports}import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 
@@ -83,8 +83,8 @@ def inputs_of(cases, first_seed=1):
     return out
 
 
-def text_of(cases, folder):
-    parts = [PRELUDE.format(folder=folder)]
+def text_of(cases, folder, imports=""):
+    parts = [PRELUDE.format(folder=folder, imports=imports)]
     for c in cases:
         names = ", ".join(i[0] for i in c["inputs"])
         body = c["body"]

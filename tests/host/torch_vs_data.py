@@ -6,56 +6,17 @@
 import gzip
 import json
 import os
-import subprocess
 import sys
-import tempfile
 
-import numpy as np
-
+import probe
 import tensors
 import torch_cases
 import torch_script
 
-PROBE = os.environ.get("TORCH_PROBE", "./torch_probe")
 DATA = os.environ.get("TORCH_DATA") or os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "..", "data", "torch",
     "expected.json.gz")
 SHOWN = 60
-
-
-def run(cases):
-    with tempfile.TemporaryDirectory() as folder:
-        tensors.write_safetensors(f"{folder}/inputs.safetensors",
-                                  torch_script.inputs_of(cases))
-        with open(f"{folder}/cases.py", "w") as f:
-            f.write(torch_script.text_of(cases, folder))
-        done = subprocess.run([PROBE, f"{folder}/cases.py"],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True)
-        if done.returncode:
-            print(done.stderr[-3000:], done.stdout[-300:])
-            raise SystemExit(f"torch_probe: exit {done.returncode}")
-        saved = tensors.read_safetensors(f"{folder}/outputs.safetensors")
-    return saved, done.stdout.splitlines()
-
-
-def differs(got, expected, tol):
-    """Why a tensor is not what it should be, or None."""
-    dtype, shape, data = expected
-    if tensors.name_of(got) != dtype or list(got.shape) != shape:
-        return (f"{tensors.name_of(got)}{list(got.shape)}, "
-                f"not {dtype}{shape}")
-    if tol == 0:
-        return None if tensors.digest(got) == data \
-            else f"other bits: {got.tolist()}"
-    want = tensors.unpack(dtype, shape, data)
-    tol, scale = tol if isinstance(tol, tuple) else (tol, 0)
-    off = tensors.ulps(got, want, scale) if tensors.is_float(dtype) \
-        else np.where(got == want, 0, np.inf)
-    if got.size and off.max() > tol:
-        i = np.unravel_index(off.argmax(), off.shape)
-        return f"{off.max():.3g} ulp: {got[i]} for {want[i]}"
-    return None
 
 
 ERRORS = {"NotImplementedError": "RuntimeError"}
@@ -77,13 +38,13 @@ def main():
     if document["cases"] != torch_script.stamp(cases):
         raise SystemExit("the stored answers are for other cases: run "
                          "tools/make-torch-data.py")
-    saved, lines = run(cases)
+    saved, lines = probe.run(cases)
     of = {c["id"]: c for c in cases}
     got, want = reading(lines), reading(document["lines"])
     wrong = {}
     for name, expected in document["results"].items():
         c = of[name.split(".")[0]]
-        why = differs(saved[name], expected, c["tol"]) if name in saved \
+        why = tensors.differs(saved[name], expected, c["tol"]) if name in saved \
             else "nothing: " + " ".join(got.get(c["id"], ("missing", "")))
         if why:
             wrong[name] = why
