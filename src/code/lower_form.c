@@ -211,7 +211,7 @@ static bool form_of_value(Lower *l, const IrExpr *e, Form *out)
         return true;
     }
     *out = form_const(0);
-    out->lanes = cast_value(l, v, DT_I64, false);
+    out->lanes = cast_value(l, v, DT_I64, true);
     return !l->failed;
 }
 
@@ -396,5 +396,5 @@ Val form_value(Lower *l, const Form *f, DType t)
     v = f->lanes;
     if (!is_const(&rest) || rest.base)
         v = sum_lanes(l, v, form_value(l, &rest, DT_I64));
-    return cast_value(l, v, t, false);
+    return cast_value(l, v, t, true);
 }
