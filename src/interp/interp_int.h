@@ -153,7 +153,7 @@ void free_workers(Run *run);
 void init_worker(Run *run, Worker *w, bool host);
 void release_worker(Worker *w);
 int64_t worker_bytes(const Run *run);
-bool set_tensors(Run *run, Worker *w);
+void set_tensors(Run *run, Worker *w);
 
 enum { FUEL = 4096 };
 #endif

@@ -139,7 +139,7 @@ static void set_param(const Worker *w, int index, const CodeBuffer *b,
 }
 
 // Where each buffer is for this worker. Sizes have been checked.
-bool set_tensors(Run *run, Worker *w)
+void set_tensors(Run *run, Worker *w)
 {
     const Code *c = run->code;
 
@@ -160,7 +160,6 @@ bool set_tensors(Run *run, Worker *w)
             t->at = w->scratch + root->offset;
         }
     }
-    return true;
 }
 
 // ---- blocks --------------------------------------------------------------
