@@ -1,6 +1,6 @@
 // bank_file.h - tables of single accesses, one a line.
 //
-//     op	mask	address of each lane	[cycles	conflicts]
+//     op    mask    address of each lane    [cycles    conflicts]
 //
 // Columns are separated by tabs, addresses by blanks. op is a name of
 // bank_op.def, with AMD's offset:N or offset0:N offset1:N behind it; mask is
