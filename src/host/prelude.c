@@ -109,6 +109,11 @@ bool prelude_import(Host *h, Text name, Value *out)
         *out = inspect_module(h->lang);
         return true;
     }
+    if (text_is(name, "packaging")) {
+        *out = (Value){.kind = VAL_MODULE,
+                       .module = lang_module(h->lang, "packaging")};
+        return true;
+    }
     for (size_t i = 0; i < countof(preludes); i++) {
         Module *m;
         uint32_t file;

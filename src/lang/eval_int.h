@@ -53,6 +53,7 @@ typedef struct LangMore {
     Frame *spare;               // frames to be used again
     uint64_t steps;
     int import_guards;          // try statements around that expect ImportError
+    int loading;                // files being imported, one in another
     char *stack_end;            // C stack: RecursionError beyond
     Map parsed;                 // path -> Ast *, NULL value never
     Text main_folder;
@@ -286,6 +287,7 @@ typedef struct Trouble {
     ExitCode exit;
     bool uncatchable, reported;
     bool in_kernel;             // while a kernel was being staged
+    bool forgiven;              // it ends a module that is being imported, only
     int call_count, calls_hidden;
     struct {
         Text name;

@@ -242,6 +242,7 @@ _Noreturn void lang_unsupported(Lang *l, Span at, const char *format, ...)
     e = make(l, EXIT_LIMIT, "NotImplementedError", at, format, args);
     va_end(args);
     e.instance->trouble->uncatchable = true;
+    e.instance->trouble->forgiven = l->more->loading && !l->trace;
     exception_report(l, e);
     e.instance->trouble->reported = true;
     exception_throw(l, e);
@@ -337,7 +338,11 @@ static void report_words(Lang *l, Value e, const Trouble *t)
     const Class *c = e.instance->cls;
     Text message = message_safely(l, e);
 
-    if (may_stop(l, t))
+    if (t->forgiven)
+        diag_warning(l->options.diag, t->at, "stage-import-stopped",
+                     "%.*s is not supported: the import stops here, what this "
+                     "file defines below is unknown", TEXT_ARG(message));
+    else if (may_stop(l, t))
         diag_warning(l->options.diag, t->at, "stage-stopped",
                      "the program stops here, after its kernels: %.*s%s%.*s%s",
                      TEXT_ARG(c->name), message.len ? ": " : "",

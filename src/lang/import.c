@@ -50,6 +50,35 @@ static const char *find_file(Lang *l, Text folder, Text name)
     return NULL;
 }
 
+typedef struct {
+    Module *module;
+    Ast *ast;
+} Load;
+
+static void load_body(Lang *l, void *ctx)
+{
+    const Load *load = ctx;
+
+    module_run(l, load->module, load->ast);
+}
+
+// What a module needs and nobody knows ends it: names that it would have
+// defined later are unknown. Nobody may ask for them.
+static void run_loaded(Lang *l, Module *m, Ast *ast)
+{
+    Load load = {m, ast};
+    Value e;
+
+    l->more->loading++;
+    bool ok = protect(l, load_body, &load, &e);
+    l->more->loading--;
+    if (ok)
+        return;
+    if (!e.instance->trouble || !e.instance->trouble->forgiven)
+        exception_throw(l, e);
+    m->opaque = true;
+}
+
 static Module *load_file(Lang *l, const char *path, Text name, Span at)
 {
     const char *why;
@@ -65,7 +94,7 @@ static Module *load_file(Lang *l, const char *path, Text name, Span at)
                    "'%s' has errors (see above)", path);
     m = module_of_file(l, file, name);
     map_set(l->options.arena, &l->modules, m->name, m);
-    module_run(l, m, ast);
+    run_loaded(l, m, ast);
     return m;
 }
 

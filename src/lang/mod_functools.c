@@ -72,6 +72,9 @@ static Value f_partial(Lang *l, void *ctx, const Args *args)
     Value parts[3], out;
 
     (void)ctx;
+    if (args->count && args->at[0].kind == VAL_MODULE &&
+        args->at[0].module->opaque)
+        return args->at[0];             // of something unknown: unknown
     if (args->count == 0 || !value_callable(args->at[0]))
         lang_raise(l, "TypeError", args->at_span,
                    "the first argument must be callable");

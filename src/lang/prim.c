@@ -383,7 +383,8 @@ static Value plain_expr(Lang *l, const Bound *b)
     IrExpr *args[OP_MAX_PARAMS];
     int n = 0;
     for (int i = 0; i < b->info->param_count; i++)
-        if (b->info->param[i].kind == ARG_EXPR && bound_given(b, i)) {
+        if (b->info->param[i].kind == ARG_EXPR
+            && b->at[i].kind != VAL_UNBOUND) {
             bool logic = b->op == OP_AND || b->op == OP_OR || b->op == OP_NOT;
             args[n++] = logic ? to_condition(l, b->at[i], b->spans[i])
                               : to_expr(l, b->at[i], b->spans[i]);

@@ -196,9 +196,8 @@ static Value tensor_spec(Lang *l, Op op, List *shape, List *strides, Value dtype
     TensorSpec *spec = new (lang_arena(l), TensorSpec);
     spec->shape = shape;
     spec->strides = strides;
-    if (dtype.kind == VAL_PRIM)
-        lang_unsupported(l, at, "tensors of %s",
-                         op_info(l->options.ops, dtype.prim)->surface);
+    if (dtype.kind == VAL_PRIM && dtype.prim == OP_PTR)
+        lang_unsupported(l, at, "a tensor of pointers (T.ptr)");
     spec->dtype = dtype.kind == VAL_UNBOUND ? DT_F32
                                             : value_to_dtype(l, dtype, at);
     if (!dtype_info(spec->dtype)->built)

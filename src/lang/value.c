@@ -272,6 +272,10 @@ DType value_to_dtype(Lang *l, Value v, Span at)
         return DT_I32;
     if (v.kind == VAL_TYPE && v.type == VAL_FLOAT)
         return DT_F32;
+    if (v.kind == VAL_PRIM
+        && op_info(l->options.ops, v.prim)->class == OPCLASS_DTYPE)
+        lang_unsupported(l, at, "dtype '%s', which is known but not built yet,",
+                         op_info(l->options.ops, v.prim)->surface);
     if (v.kind != VAL_STR)
         lang_raise(l, "TypeError", at,
                    "expected a dtype such as T.float16 or \"float16\", not %s",
