@@ -285,7 +285,7 @@ int cmd_banks(Cli *c)
         end_document(&j, code);
         buf_addc(&b, '\n');
     }
-    fwrite(b.at, 1, b.len, stdout);
+    buf_write(&b, stdout);
     buf_release(&b);
     return code;
 }

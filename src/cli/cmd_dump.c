@@ -17,7 +17,7 @@ static DumpStage wanted(const Cli *c)
 
 static void put(TextBuf *b)
 {
-    fwrite(b->at, 1, b->len, stdout);
+    buf_write(b, stdout);
     buf_release(b);
 }
 

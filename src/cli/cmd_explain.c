@@ -7,7 +7,7 @@
 
 static void put(TextBuf *b)
 {
-    fwrite(b->at, 1, b->len, stdout);
+    buf_write(b, stdout);
     buf_release(b);
 }
 

@@ -259,7 +259,7 @@ int cmd_matrix(Cli *c)
         report_json(&b, &rs, file);
     else
         report_text(&b, &rs);
-    fwrite(b.at, 1, b.len, stdout);
+    buf_write(&b, stdout);
     buf_release(&b);
     free(at);
     return rs.mismatches ? EXIT_FINDINGS : EXIT_CLEAN;

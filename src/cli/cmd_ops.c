@@ -17,7 +17,7 @@ int cmd_ops(Cli *c)
                       "'T.%.*s'?", TEXT_ARG(name), TEXT_ARG(near));
         cli_usage(c, "no primitive has '%.*s' in its name", TEXT_ARG(name));
     }
-    fwrite(b.at, 1, b.len, stdout);
+    buf_write(&b, stdout);
     buf_release(&b);
     return EXIT_CLEAN;
 }

@@ -51,7 +51,7 @@ static void show_printed(const Run *r, const InterpResult *run)
 {
     FILE *out = r->s.cli->json ? stderr : stdout;
     if (run->printed.len)
-        fwrite(run->printed.at, 1, run->printed.len, out);
+        buf_write(&run->printed, out);
 }
 
 // On standard output at once, so that what a script prints stands in order.
@@ -64,7 +64,7 @@ static void show_report(Run *r, const RunReport *report)
         report_line(&b, report);
     else if (!report->v->failed)
         report_text(&b, report);
-    fwrite(b.at, 1, b.len, stdout);
+    buf_write(&b, stdout);
     fflush(stdout);
     buf_release(&b);
 }
@@ -129,7 +129,7 @@ static void row_not_run(Run *r, ExitCode code, Text sweep)
         report_json_not_run(&r->json, code, sweep);
     else if (sweep.len)
         report_line_not_run(&b, code, sweep);
-    fwrite(b.at, 1, b.len, stdout);
+    buf_write(&b, stdout);
     fflush(stdout);
     buf_release(&b);
 }
@@ -289,7 +289,7 @@ static void json_close(Run *r, int code)
     json_int(&r->json, code);
     json_end_object(&r->json);
     buf_addc(&r->json_buf, '\n');
-    fwrite(r->json_buf.at, 1, r->json_buf.len, stdout);
+    buf_write(&r->json_buf, stdout);
     buf_release(&r->json_buf);
 }
 

@@ -147,7 +147,7 @@ int matrix_bench(const Cli *c, MmaPath path)
     for (int row = 0; row < (int)countof(rows); row++) {
         put_row(&b, j, row, path, rate_of(row, path));
         if (!j) {
-            fwrite(b.at, 1, b.len, stdout);
+            buf_write(&b, stdout);
             fflush(stdout);
             buf_clear(&b);
         }
@@ -156,7 +156,7 @@ int matrix_bench(const Cli *c, MmaPath path)
         json_end_array(j);
         json_end_object(j);
         buf_addc(&b, '\n');
-        fwrite(b.at, 1, b.len, stdout);
+        buf_write(&b, stdout);
     }
     buf_release(&b);
     return EXIT_CLEAN;

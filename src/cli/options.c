@@ -270,7 +270,7 @@ void cli_help(void)
     buf_printf(&b, "\nexample: %s\n", commands[COMMAND_RUN].example);
     buf_puts(&b, "'tilesim COMMAND --help' lists a command's options; "
                  "'tilesim --version' says what was built in.\n");
-    fwrite(b.at, 1, b.len, stdout);
+    buf_write(&b, stdout);
     buf_release(&b);
 }
 
@@ -297,6 +297,6 @@ void cli_command_help(CommandId id)
         if (rows[i].commands & (1u << id))
             help_row(&b, &rows[i]);
     buf_printf(&b, "\nexample: %s\n", commands[id].example);
-    fwrite(b.at, 1, b.len, stdout);
+    buf_write(&b, stdout);
     buf_release(&b);
 }

@@ -252,7 +252,7 @@ static _Noreturn void help(Lang *l, const Parser *p, Span at)
                  "and exit\n");
     for (int i = 0; i < p->options.len; i++)
         help_line(l, &b, &p->options.at[i]);
-    fwrite(b.at, 1, b.len, p->host->options.out);
+    buf_write(&b, p->host->options.out);
     buf_release(&b);
     p->host->helped = true;
     lang_exit(l, 0, at);

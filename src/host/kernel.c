@@ -351,7 +351,7 @@ static Value kernel_call(Lang *l, Foreign *self, const Args *call)
                              .memory_limit = host_memory_left(k->host)};
     InterpResult r = kernel_run(k, CODE_AS_WRITTEN, args, NULL, &options);
     if (r.printed.len)
-        fwrite(r.printed.at, 1, r.printed.len, k->host->options.out);
+        buf_write(&r.printed, k->host->options.out);
     if (r.launches && k->host->options.launched)
         k->host->options.launched(k->host->options.ctx, k, &r);
     bool ok = r.ok || r.finding_total;

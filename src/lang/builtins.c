@@ -401,7 +401,7 @@ static Value b_print(Lang *l, void *ctx, const Args *args)
     }
     buf_text(out, end);
     if (in[2].kind == VAL_UNBOUND || in[2].kind == VAL_NONE) {
-        fwrite(out->at, 1, out->len, l->options.out);
+        buf_write(out, l->options.out);
         l->more->texts.depth--;
         return V_NONE;
     }

@@ -104,16 +104,18 @@ INLINE void add_products(const Work *w, int sum, int lane,
 {
     const float(*a)[CHUNK] = w->panel.a;
     int first = sum * w->width;
-    Vi s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    // unsigned: a lane that holds no number may wrap, and is replaced later
+    Vu s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
     Vf f0 = scale[0], f1 = scale[1], f2 = scale[2], f3 = scale[3];
     for (int k = first; k < first + w->width; k++) {
         Vf b = load_f32(&w->panel.b[k][lane]);
-        s0 += CONVERT(a[0][k] * b * f0, Vi);
-        s1 += CONVERT(a[1][k] * b * f1, Vi);
-        s2 += CONVERT(a[2][k] * b * f2, Vi);
-        s3 += CONVERT(a[3][k] * b * f3, Vi);
+        s0 += (Vu)CONVERT(a[0][k] * b * f0, Vi);
+        s1 += (Vu)CONVERT(a[1][k] * b * f1, Vi);
+        s2 += (Vu)CONVERT(a[2][k] * b * f2, Vi);
+        s3 += (Vu)CONVERT(a[3][k] * b * f3, Vi);
     }
-    out[0] = s0, out[1] = s1, out[2] = s2, out[3] = s3;
+    out[0] = (Vi)s0, out[1] = (Vi)s1;
+    out[2] = (Vi)s2, out[3] = (Vi)s3;
 }
 
 INLINE Vi magnitude(Vf v)

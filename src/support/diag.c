@@ -311,7 +311,7 @@ static void put_excerpt(Diag *d, TextBuf *b, Span at)
 
 static void print(const Diag *d, TextBuf *b)
 {
-    fwrite(b->at, 1, b->len, d->out);
+    buf_write(b, d->out);
     fflush(d->out);
     buf_release(b);
 }

@@ -88,6 +88,8 @@ typedef struct {
 } TextBuf;
 
 void buf_release(TextBuf *b);
+// Writes what the buffer holds; an empty one writes nothing.
+void buf_write(const TextBuf *b, FILE *out);
 void buf_clear(TextBuf *b);
 void buf_add(TextBuf *b, const char *bytes, size_t n);
 void buf_addc(TextBuf *b, char c);

@@ -4,6 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+void buf_write(const TextBuf *b, FILE *out)
+{
+    if (b->len)
+        fwrite(b->at, 1, b->len, out);
+}
+
 void buf_release(TextBuf *b)
 {
     free(b->at);
