@@ -127,7 +127,8 @@ static void put_summary(TextBuf *b, const Device *d, const BankCount *c)
 {
     bool amd = d->vendor == VENDOR_AMD;
     buf_printf(b, "  %d %s%s (%s), %d %s%s (%s), %d pass%s\n", c->cycles,
-               amd ? "idx_active cycle" : "wavefront", c->cycles == 1 ? "" : "s",
+               amd ? "idx_active cycle" : "wavefront",
+               c->cycles == 1 ? "" : "s",
                basis_name(c->cycles_basis), c->conflicts,
                amd ? "bank_conflict" : "conflict",
                c->conflicts == 1 || amd ? "" : "s",
