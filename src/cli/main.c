@@ -81,15 +81,16 @@ static int run(char **words, int count)
     c.sources = sources_create();
     c.ops = op_table_create(c.arena);
     cli_parse(&c, words + 1, count - 1);
+    int code = EXIT_CLEAN;
     if (cli_flag(&c, OPT_HELP)) {
         cli_command_help(c.command);
-        return EXIT_CLEAN;
+    } else {
+        settle(&c);
+        catch_signals(&c);
+        code = run_command(&c);
+        diag_summary(c.diag);
+        diag_destroy(c.diag);
     }
-    settle(&c);
-    catch_signals(&c);
-    int code = run_command(&c);
-    diag_summary(c.diag);
-    diag_destroy(c.diag);
     sources_destroy(c.sources);
     arena_destroy(c.arena);
     return code;

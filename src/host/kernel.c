@@ -281,14 +281,18 @@ static void allocate_outputs(KernelObject *k, KernelArg *args, bool *given,
     }
 }
 
-static Value results(KernelObject *k, KernelArg *args)
+// The outputs as the program gets them; those it passed itself are shared.
+static Value results(KernelObject *k, const KernelArg *args, const bool *passed)
 {
     const IrConfig *c = &k->ir->config;
     Lang *l = k->host->lang;
     Value items[16];
     int n = 0;
-    for (int i = 0; i < c->output_count && n < (int)countof(items); i++)
-        items[n++] = tensor_value(k->host, args[c->outputs[i]].tensor);
+    for (int i = 0; i < c->output_count && n < (int)countof(items); i++) {
+        const Tensor *t = &args[c->outputs[i]].tensor;
+        items[n++] = tensor_value(k->host, passed[c->outputs[i]]
+                                               ? tensor_retain(t) : *t);
+    }
     if (n == 0)
         return V_NONE;
     return n == 1 ? items[0] : v_list(l, items, n);
@@ -345,8 +349,9 @@ static Value kernel_call(Lang *l, Foreign *self, const Args *call)
     bool *given = new_array(lang_arena(l), bool, n + 1);
     bind_call(k, call, args, given);
     allocate_outputs(k, args, given, call->at_span);
+    Value out = results(k, args, given);    // owned from here on
     if (k->host->options.record_only)
-        return results(k, args);
+        return out;
     InterpOptions options = {.max_findings = 20,
                              .memory_limit = host_memory_left(k->host)};
     InterpResult r = kernel_run(k, CODE_AS_WRITTEN, args, NULL, &options);
@@ -358,7 +363,7 @@ static Value kernel_call(Lang *l, Foreign *self, const Args *call)
     interp_result_release(&r);
     if (!ok)
         did_not_run(k, call);
-    return results(k, args);
+    return out;
 }
 
 static void kernel_repr(Lang *l, Foreign *self, TextBuf *out)

@@ -51,6 +51,12 @@ INLINE void lift_narrow(Work *w, int sum, int at)
     memcpy(&w->lift.narrow[3][sum][at], &l3, sizeof l3);
 }
 
+// Wraps: a lift that stands for no number may go round, and loses to none.
+INLINE Vs_full add_i16(Vs_full a, Vu b)
+{
+    return (Vs_full)((Vus_full)a + (Vus_full)b);
+}
+
 INLINE void lift_wide(Work *w, int sum, int at)
 {
     const uint32_t(*a)[CHUNK] = w->panel.a_lift;
@@ -59,10 +65,10 @@ INLINE void lift_wide(Work *w, int sum, int at)
     for (int k = first; k < first + w->width; k++) {
         Vs_full b;
         memcpy(&b, &w->panel.b_lift.wide[k][at], sizeof b);
-        l0 = min_i16(l0, b + (Vs_full)((Vu){0} + a[0][k]));
-        l1 = min_i16(l1, b + (Vs_full)((Vu){0} + a[1][k]));
-        l2 = min_i16(l2, b + (Vs_full)((Vu){0} + a[2][k]));
-        l3 = min_i16(l3, b + (Vs_full)((Vu){0} + a[3][k]));
+        l0 = min_i16(l0, add_i16(b, (Vu){0} + a[0][k]));
+        l1 = min_i16(l1, add_i16(b, (Vu){0} + a[1][k]));
+        l2 = min_i16(l2, add_i16(b, (Vu){0} + a[2][k]));
+        l3 = min_i16(l3, add_i16(b, (Vu){0} + a[3][k]));
     }
     memcpy(&w->lift.wide[0][sum][at], &l0, sizeof l0);
     memcpy(&w->lift.wide[1][sum][at], &l1, sizeof l1);

@@ -24,6 +24,7 @@ typedef int64_t Hl __attribute__((vector_size(8 * HALF)));
 // Whole registers of narrow exponents.
 typedef uint8_t Vb_full __attribute__((vector_size(4 * LANES)));
 typedef int16_t Vs_full __attribute__((vector_size(4 * LANES)));
+typedef uint16_t Vus_full __attribute__((vector_size(4 * LANES)));
 
 // Loops over registers must vanish.
 #define UNROLL _Pragma("GCC unroll 16")
