@@ -520,6 +520,12 @@ Value call_value(Lang *l, Value callee, const Args *args)
     }
 }
 
+static void temp_hold(Lang *l, Value v)
+{
+    value_bind(v);
+    temp_push(l, v);
+}
+
 Value call1(Lang *l, Value callee, Value arg, Span at)
 {
     Args args = {.at = &arg, .count = 1, .at_span = at};
@@ -528,20 +534,22 @@ Value call1(Lang *l, Value callee, Value arg, Span at)
 }
 
 // The arguments may lie anywhere; the result is kept for the calling C code.
+// That code may use all of them again: none is a temporary any more.
 Value lang_call(Lang *l, Value callee, const Args *args)
 {
     int top = temps_top(l);
     Span at = l->more->at;
     Value r;
 
-    temp_push(l, callee);
+    temp_hold(l, callee);
     for (int i = 0; i < args->count; i++)
-        temp_push(l, args->at[i]);
+        temp_hold(l, args->at[i]);
     for (int i = 0; i < args->keyword_count; i++)
-        temp_push(l, args->values[i]);
+        temp_hold(l, args->values[i]);
     r = call_value(l, callee, args);
     temps_cut(l, top);
     l->more->at = at;
+    value_bind(r);
     if (r.kind >= VAL_TUPLE)
         lang_pin(l, r);
     return r;

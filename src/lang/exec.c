@@ -79,6 +79,7 @@ static void exec_assign(Lang *l, Frame *f, const Ast *s)
     temp_push(l, v);
     for (int i = 0; i < s->x.len; i++)
         assign_target(l, f, s->x.at[i], v);
+    temp_drop(l, v, V_NONE);                    // copied into a tensor
 }
 
 static Value augmented(Lang *l, Frame *f, const Ast *s, Value old)
@@ -92,6 +93,7 @@ static Value augmented(Lang *l, Frame *f, const Ast *s, Value old)
     if (!inplace_op(l, s->op, old, by, &out, s->at))
         out = binary_op(l, s->op, old, by, s->at);
     temp_drop(l, by, out);
+    temp_drop(l, old, out);
     return out;
 }
 
@@ -108,13 +110,14 @@ static void augment_attribute(Lang *l, Frame *f, const Ast *s)
 static void augment_item(Lang *l, Frame *f, const Ast *s)
 {
     const Ast *t = s->a;
-    Value base = eval(l, f, t->a), index, old;
+    Value base = eval(l, f, t->a), index, v;
 
     temp_push(l, base);
     index = eval(l, f, t->b);
     temp_push(l, index);
-    old = getitem(l, base, index, t->at);
-    setitem(l, base, index, augmented(l, f, s, old), t->at);
+    v = augmented(l, f, s, getitem(l, base, index, t->at));
+    setitem(l, base, index, v, t->at);
+    temp_drop(l, v, V_NONE);
 }
 
 static void exec_augassign(Lang *l, Frame *f, const Ast *s)
