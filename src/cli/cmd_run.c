@@ -7,7 +7,7 @@
 #include "cli/run.h"
 #include "support/parallel.h"
 
-// ---- progress -----------------------------------------------------------------------
+// ---- progress ---------------------------------------------------------------
 
 // On a terminal, for what takes more than half a second.
 static void progress(void *ctx, const char *what, int64_t done, int64_t total)
@@ -33,7 +33,7 @@ static void progress_end(Run *r)
     r->progress_shown = false;
 }
 
-// ---- one launch ---------------------------------------------------------------------------
+// ---- one launch -------------------------------------------------------------
 
 static void report_findings(Run *r, const InterpResult *run)
 {
@@ -171,9 +171,10 @@ void run_one(Run *r, const NamedText *defines, int count, Text sweep)
     r->rows[!ran ? 2 : code == EXIT_CLEAN ? 0 : 1]++;
 }
 
-// ---- scripts ------------------------------------------------------------------------------------
+// ---- scripts ----------------------------------------------------------------
 
-static void on_launched(void *ctx, const KernelObject *k, const InterpResult *run)
+static void on_launched(void *ctx, const KernelObject *k,
+                        const InterpResult *run)
 {
     Run *r = ctx;
     (void)k;
@@ -260,7 +261,7 @@ static void run_script(Run *r)
         script_ends(r, exit_worst(session_exit(&r->s), r->exit));
 }
 
-// ---- the command ----------------------------------------------------------------------------------
+// ---- the command ------------------------------------------------------------
 
 static void json_open(Run *r)
 {
@@ -328,7 +329,9 @@ int cmd_run(Cli *c)
         fprintf(stderr, "tilesim: stopped by %s before a kernel ran\n",
                 parallel_cancelled() == SIGINT ? "Ctrl-C" : "--timeout");
     ExitCode code = exit_worst(session_exit(&r.s), r.exit);
-    int result = code == EXIT_CLEAN && r.script_code ? r.script_code : (int)code;
+    int result = code;
+    if (code == EXIT_CLEAN && r.script_code)
+        result = r.script_code;
     if (c->json)
         json_close(&r, result);
     session_close(&r.s);

@@ -66,7 +66,8 @@ static void settle(Cli *c)
 static int run_command(Cli *c)
 {
     static int (*const run[])(Cli *) = {
-#define COMMAND(id, name, operands, summary, example) [COMMAND_##id] = cmd_##name,
+#define COMMAND(id, name, operands, summary, example)                          \
+    [COMMAND_##id] = cmd_##name,
 #include "cli/commands.def"
     };
     return run[c->command](c);
@@ -110,7 +111,7 @@ int main(int argc, char **argv)
         return EXIT_CLEAN;
     }
     int code = run(argv + 1, argc - 1);
-    if (fflush(stdout) != 0)
+    if (fflush(stdout) != 0 || ferror(stdout))
         fatal(EXIT_ENVIRONMENT, "cannot write to standard output");
     return code;
 }

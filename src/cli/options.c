@@ -44,7 +44,7 @@ void cli_usage(const Cli *c, const char *format, ...)
     exit(EXIT_USAGE);
 }
 
-// ---- parsing ------------------------------------------------------------------
+// ---- parsing ----------------------------------------------------------------
 
 bool cli_command_find(const char *name, CommandId *out)
 {
@@ -152,7 +152,7 @@ void cli_parse(Cli *c, char **words, int count)
     }
 }
 
-// ---- readers --------------------------------------------------------------------
+// ---- readers ----------------------------------------------------------------
 
 bool cli_flag(const Cli *c, OptionId o)
 {
@@ -255,7 +255,7 @@ const char *cli_file(const Cli *c, const char *what)
     return text_cstr(c->arena, c->operands.at[0]);
 }
 
-// ---- help ------------------------------------------------------------------------
+// ---- help -------------------------------------------------------------------
 
 void cli_help(void)
 {

@@ -5,7 +5,7 @@
 
 enum { HEAD_WIDTH = 52, WIDEST = 100 };
 
-// ---- arguments -----------------------------------------------------------------
+// ---- arguments --------------------------------------------------------------
 
 static bool is_number(Text t)
 {
@@ -42,7 +42,8 @@ static void argument(TextBuf *b, const IrConfig *c, int i)
         buf_printf(b, " %.*s", TEXT_ARG(v));
 }
 
-// As many as there is room for. Sizes first: the T.const ones of an eager kernel come last in the table.
+// As many as there is room for. Sizes first: the T.const ones of an eager kernel
+// come last in the table.
 static bool arguments(TextBuf *b, const RunReport *r)
 {
     const IrConfig *c = &r->c->kernel->ir->config;
@@ -118,7 +119,7 @@ static void threads(TextBuf *b, const RunReport *r)
     buf_puts(b, " threads");
 }
 
-// ---- all of them, with -v ----------------------------------------------------------
+// ---- all of them, with -v ---------------------------------------------------
 
 // As -D takes them.
 static void all_arguments(TextBuf *b, const RunReport *r)
@@ -142,7 +143,7 @@ static void all_arguments(TextBuf *b, const RunReport *r)
     buf_addc(b, '\n');
 }
 
-// ---- the lines -----------------------------------------------------------------------
+// ---- the lines --------------------------------------------------------------
 
 static void headline(TextBuf *b, const RunReport *r)
 {

@@ -90,8 +90,8 @@ static void headline(TextBuf *b, const OutputVerdict *o, Text reference)
 {
     buf_puts(b, "\nerror: ");
     if (o->against_file)
-        buf_printf(b, "%.*s differs from the expected file by %.2g [expected]\n",
-                   TEXT_ARG(o->name), o->expect_got_rel);
+        buf_printf(b, "%.*s differs from the expected file by %.2g "
+                   "[expected]\n", TEXT_ARG(o->name), o->expect_got_rel);
     else if (o->algorithm == JUDGED_BAD)
         buf_printf(b, "%.*s is not what %.*s computes: it differs by %.2g even "
                    "in f64 [algorithm]\n", TEXT_ARG(o->name),

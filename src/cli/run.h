@@ -13,7 +13,7 @@ typedef struct {
     bool progress_on, progress_shown;
     TextBuf json_buf;
     Json json;
-    int launches, judged;       // kernels that were run, and held to a reference
+    int launches, judged;       // kernels run, and held to a reference
     int outputs, wrong_outputs;
     int64_t findings;
     int rows[3];                // of a sweep: clean, wrong, not run

@@ -3,7 +3,7 @@
 
 #include "cli/run.h"
 
-// ---- --print and --block --------------------------------------------------------
+// ---- --print and --block ----------------------------------------------------
 
 // "0:4" or "3" or ":" of a --print slice.
 static bool print_range(Text t, int64_t *from, int64_t *to)

@@ -50,8 +50,7 @@ bool session_open(Session *s, Cli *c, HostOptions *options)
     options->sources = c->sources;
     options->ops = c->ops;
     options->device = devices[0];
-    options->seed = cli_given(c, OPT_SEED) ? cli_int(c, OPT_SEED, 0, 0, INT64_MAX)
-                                           : 0;
+    options->seed = cli_int(c, OPT_SEED, 0, 0, INT64_MAX);
     options->memory_limit = machine_memory();
     options->script_args = c->script_args.at;
     options->script_arg_count = c->script_args.len;

@@ -4,7 +4,7 @@
 #include "cli/run.h"
 #include "support/parallel.h"
 
-// ---- NAME=A,B ... ---------------------------------------------------------------
+// ---- NAME=A,B ... -----------------------------------------------------------
 
 typedef struct {
     Text name;
@@ -143,7 +143,7 @@ static void sweep_autotune(Run *r)
                    "'%.*s' has no autotune configurations", TEXT_ARG(c.name));
 }
 
-// ---- both --------------------------------------------------------------------------
+// ---- both -------------------------------------------------------------------
 
 static void part(TextBuf *b, int n, const char *what)
 {

@@ -29,7 +29,7 @@ typedef struct {
     Dict *values;
 } Namespace;
 
-// ---- the result --------------------------------------------------------------------
+// ---- the result -------------------------------------------------------------
 
 static bool namespace_getattr(Lang *l, Foreign *self, Text name, Value *out,
                               Span at)
@@ -38,14 +38,16 @@ static bool namespace_getattr(Lang *l, Foreign *self, Text name, Value *out,
     return dict_get(l, ((Namespace *)self)->values, v_str(name), out);
 }
 
-static bool namespace_setattr(Lang *l, Foreign *self, Text name, Value v, Span at)
+static bool namespace_setattr(Lang *l, Foreign *self, Text name, Value v,
+                              Span at)
 {
     (void)at;
     dict_set(l, ((Namespace *)self)->values, v_str(name), v);
     return true;
 }
 
-static void namespace_mark(Foreign *self, void (*mark)(Lang *l, Value v), Lang *l)
+static void namespace_mark(Foreign *self, void (*mark)(Lang *l, Value v),
+                           Lang *l)
 {
     mark(l, (Value){.kind = VAL_DICT, .dict = ((Namespace *)self)->values});
 }
@@ -69,7 +71,7 @@ static const ForeignType namespace_type = {
     .repr = namespace_repr,
 };
 
-// ---- add_argument --------------------------------------------------------------------
+// ---- add_argument -----------------------------------------------------------
 
 static Text dest_of(Host *h, const Option *o)
 {
@@ -159,7 +161,7 @@ static Value add_argument(Lang *l, Parser *p, const Args *args)
     return V_NONE;
 }
 
-// ---- usage ---------------------------------------------------------------------------
+// ---- usage ------------------------------------------------------------------
 
 static Text program(const Parser *p)
 {
@@ -276,7 +278,7 @@ static _Noreturn void usage(Lang *l, const Parser *p, Span at,
     lang_exit(l, EXIT_USAGE, at);
 }
 
-// ---- parse_args ----------------------------------------------------------------------
+// ---- parse_args -------------------------------------------------------------
 
 static bool is_long(Text flag)
 {

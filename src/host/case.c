@@ -172,8 +172,9 @@ static bool spell_out(Filling *f, const char *option, const NamedText *from,
             return array_bad_file(f->h, TEXT("tensors"), from[i].value, why);
         for (int p = 0; p < f->k->ir->param_count; p++) {
             Text name = f->k->ir->params[p].name;
-            bool fits = outputs ? f->c->is_output[p] : !kernel_is_output(f->k, p);
-            if (fits && !f->k->ir->params[p].is_scalar
+            bool wanted = outputs ? f->c->is_output[p]
+                                  : !kernel_is_output(f->k, p);
+            if (wanted && !f->k->ir->params[p].is_scalar
                 && (written || array_find(file, name)))
                 vec_push(a, out, ((NamedText){name, from[i].value}));
         }
@@ -232,7 +233,8 @@ static bool take_list(Filling *f, const List *list, Text words, Span at)
             a->i64 = v.kind == VAL_INT ? v.i : (int64_t)v.f;
             a->f64 = v.kind == VAL_INT ? (double)v.i : v.f;
         } else if (!t || !tensor_contiguous(&a->tensor, t)) {
-            diag_error(f->h->options.diag, EXIT_PROGRAM, at, "bad-inputs", "value %d of %.*s is %s, not a tensor "
+            diag_error(f->h->options.diag, EXIT_PROGRAM, at, "bad-inputs",
+                       "value %d of %.*s is %s, not a tensor "
                        "for '%.*s'", n - 1, TEXT_ARG(words),
                        value_type_name(v), TEXT_ARG(f->k->ir->params[i].name));
             return false;
@@ -263,7 +265,8 @@ static void inputs_body(Lang *l, void *ctx)
     for (int i = 0; fn->def->b && i < fn->def->b->x.len; i++)
         open = open || fn->def->b->x.at[i]->param == PARAM_DOUBLE_STAR;
     for (int i = 0; i < n; i++) {
-        if (d->keys[i].kind != VAL_STR || (!open && !launch_takes(fn, d->keys[i].s)))
+        if (d->keys[i].kind != VAL_STR
+            || (!open && !launch_takes(fn, d->keys[i].s)))
             continue;
         args.names[args.keyword_count] = d->keys[i].s;
         args.values[args.keyword_count++] = d->values[i];
@@ -367,7 +370,7 @@ static bool take_expects(Filling *f)
     return true;
 }
 
-// ---- what a kernel writes, when out_idx does not say ------------------------------------------
+// ---- what a kernel writes, when out_idx does not say ------------------------
 
 typedef struct {
     bool *written;

@@ -17,7 +17,7 @@ Value jit_new(Host *h, Value function)
     return lang_adopt(h->lang, &j->foreign, &jit_type, sizeof *j);
 }
 
-// ---- outputs ----------------------------------------------------------------------
+// ---- outputs ----------------------------------------------------------------
 
 static int output_index(Host *h, const IrKernel *ir, Value v, Span at)
 {
@@ -53,7 +53,7 @@ KernelObject *kernel_from_ir(Host *h, IrKernel *ir, Value out_idx, Span at)
     return kernel_of(kernel_new(h, ir, ir->name, NULL));
 }
 
-// ---- arguments -----------------------------------------------------------------------
+// ---- arguments --------------------------------------------------------------
 
 typedef struct {
     Value configs;
@@ -203,7 +203,7 @@ static void keep_arguments(Host *h, IrKernel *ir, const Dict *d)
     }
 }
 
-// ---- making -----------------------------------------------------------------------------
+// ---- making -----------------------------------------------------------------
 
 static Text cache_key(JitObject *j, const Dict *params, const Dict *consts)
 {
@@ -266,7 +266,7 @@ KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at)
     return k;
 }
 
-// ---- as Python sees it --------------------------------------------------------------------
+// ---- as Python sees it ------------------------------------------------------
 
 Value jit_spec(Host *h, DType t, int rank, const int64_t *shape, Span at)
 {

@@ -53,7 +53,7 @@ bool kernel_argument(const KernelObject *k, Text name, Value *out)
            && dict_get(k->host->lang, k->arguments, v_str(name), out);
 }
 
-// ---- shapes -----------------------------------------------------------------------
+// ---- shapes -----------------------------------------------------------------
 
 typedef struct {
     const SymbolSize *sizes;
@@ -168,7 +168,7 @@ bool kernel_shape(KernelObject *k, int param, const SymbolSize *sizes,
     return false;
 }
 
-// ---- running ------------------------------------------------------------------------
+// ---- running ----------------------------------------------------------------
 
 static InterpArg interp_arg(const IrParam *p, const KernelArg *a,
                             uint8_t *writes)
@@ -208,7 +208,7 @@ InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,
     return r;
 }
 
-// ---- kernel(A, B) in a script ---------------------------------------------------------
+// ---- kernel(A, B) in a script -----------------------------------------------
 
 // Sizes that the given tensors show: a symbol standing alone as a size.
 static int sizes_from(const KernelObject *k, const KernelArg *args,

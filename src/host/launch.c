@@ -4,7 +4,7 @@
 
 #include "host/launch_int.h"
 
-// ---- which kernel -------------------------------------------------------------------
+// ---- which kernel -----------------------------------------------------------
 
 static bool launchable(Value v)
 {
@@ -81,7 +81,7 @@ bool launch_choose(Host *h, Module *m, Text name, Candidate *out)
     return false;
 }
 
-// ---- with which arguments ---------------------------------------------------------------
+// ---- with which arguments ---------------------------------------------------
 
 typedef struct {
     Host *h;
@@ -158,7 +158,9 @@ static bool shapes_from_files(Making *m, const Function *fn, Dict *given)
         Value v;
         bool has;
         Text name = function_param(fn, i, &v, &has);
-        for (int k = 0; k < m->o->in_count && !launch_defines(m->o, name); k++) {
+        if (launch_defines(m->o, name))
+            continue;
+        for (int k = 0; k < m->o->in_count; k++) {
             const NamedText *in = &m->o->in[k];
             const char *why;
             if (in->name.len && !text_eq(in->name, name))

@@ -14,7 +14,7 @@ void flat_to_index(const Tensor *t, int64_t flat, int64_t *index)
     }
 }
 
-// ---- elements -----------------------------------------------------------------------
+// ---- elements ---------------------------------------------------------------
 
 typedef struct {
     const OutputVerdict *o;
@@ -104,7 +104,7 @@ static void fall_back_to_worst(const Reader *r, Mismatch *m)
     m->found = got_at(r, at);
 }
 
-// ---- patterns --------------------------------------------------------------------------
+// ---- patterns ---------------------------------------------------------------
 
 static void say(Mismatch *m, const char *format, ...) PRINTF_LIKE(2, 3);
 static void say(Mismatch *m, const char *format, ...)
@@ -236,7 +236,7 @@ static void guess_even(const OutputVerdict *o, Mismatch *m)
     (void)o;
 }
 
-// ---- which block ---------------------------------------------------------------------------
+// ---- which block ------------------------------------------------------------
 
 // The arguments once more, with copies of all that the kernel writes.
 typedef struct {

@@ -87,7 +87,7 @@ static const ForeignType profiler_type = {
     .call = profiler_call,
 };
 
-// ---- methods of a kernel --------------------------------------------------------
+// ---- methods of a kernel ----------------------------------------------------
 
 static Value get_profiler(Lang *l, KernelObject *k, const Args *args)
 {

@@ -52,7 +52,7 @@ static Span reference_at(const RefCall *r)
                : r->c->kernel->ir->at;
 }
 
-// ---- its arguments ------------------------------------------------------------------
+// ---- its arguments ----------------------------------------------------------
 
 // How many arguments can be given by position; INT_MAX with *args.
 static int positions(const Function *fn)
@@ -112,7 +112,7 @@ static int named_arguments(RefCall *r, const Function *fn, int from,
     return n;
 }
 
-// ---- its results -------------------------------------------------------------------
+// ---- its results ------------------------------------------------------------
 
 static void take_result(RefCall *r, Value v)
 {
@@ -155,7 +155,7 @@ static void call_reference(Lang *l, void *ctx)
     }
 }
 
-// ---- the same again -------------------------------------------------------------------
+// ---- the same again ---------------------------------------------------------
 
 // All that the result depends on, as text; false when that is not known:
 // inputs of the program's own making.

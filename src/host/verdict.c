@@ -14,7 +14,7 @@ double verdict_norm_tol(DType t)
     return t == DT_BF16 ? 2e-2 : 5e-3;
 }
 
-// ---- runs of the kernel ------------------------------------------------------------------
+// ---- runs of the kernel -----------------------------------------------------
 
 typedef struct {
     int64_t *at;
@@ -163,7 +163,9 @@ static bool run_f64(Host *h, LaunchCase *c, Verdict *v,
         InterpResult r = kernel_run(c->kernel, CODE_F64, args, writes, &run);
         v->sampled = (blocks.at ? blocks.len : total)
                      - (r.idle_blocks < total ? r.idle_blocks : 0);
-        v->blocks = total - (v->run.idle_blocks < total ? v->run.idle_blocks : 0);
+        v->blocks = total;
+        if (v->run.idle_blocks < total)
+            v->blocks -= v->run.idle_blocks;
         if (r.cancelled)
             v->stopped = STOPPED_F64;
         for (int i = 0; !r.cancelled && i < v->output_count; i++)
@@ -179,7 +181,7 @@ static bool run_f64(Host *h, LaunchCase *c, Verdict *v,
     return true;
 }
 
-// ---- as written ---------------------------------------------------------------------------
+// ---- as written -------------------------------------------------------------
 
 // Distance in units of the last place of the output's dtype at `ref`: up to
 // one half is what rounding the exact value gives.
