@@ -46,10 +46,11 @@ static bool verify_alloc(Verifier *v, const IrStmt *s)
         return ir_error(v->k, s->at, "ir-scope",
                         "%.*s cannot be allocated here: it exists already",
                         TEXT_ARG(b->name));
-    if (b->scope != SCOPE_GLOBAL && !v->in_launch)
+    if ((b->scope == SCOPE_GLOBAL) == v->in_launch)
         return ir_error(v->k, s->at, "ir-scope",
-                        "%.*s (%s) is allocated outside T.Kernel",
-                        TEXT_ARG(b->name), ir_scope_name(b->scope));
+                        "%.*s (%s) is allocated %s T.Kernel",
+                        TEXT_ARG(b->name), ir_scope_name(b->scope),
+                        v->in_launch ? "inside" : "outside");
     if (v->parallel && shared)
         return ir_error(v->k, s->at, "ir-parallel", "%.*s (%s) is allocated "
                         "inside T.Parallel", TEXT_ARG(b->name),

@@ -43,6 +43,39 @@ static void check_static(Lang *l, const IrBuffer *b, const char *what, Span at)
                        "dimension %d is not", what, d);
 }
 
+static IrStmt *alloc_stmt(Lang *l, IrBuffer *b, Span at)
+{
+    IrStmt *s = ir_stmt(l->trace->k, STMT_ALLOC, at);
+
+    s->buffer = b;
+    return s;
+}
+
+static bool varies_visit(void *ctx, IrExpr *e)
+{
+    if (e->kind == EXPR_LOAD
+        || (e->kind == EXPR_VAR && e->var->kind != VAR_SYMBOL
+            && e->var->kind != VAR_PARAM))
+        *(bool *)ctx = true;
+    return true;
+}
+
+// A workspace belongs to the whole run, wherever it is written.
+static void alloc_workspace(Lang *l, IrBuffer *buffer, const Bound *b)
+{
+    Trace *t = l->trace;
+    bool varies = false;
+
+    for (int d = 0; d < buffer->rank; d++)
+        ir_walk_expr(buffer->shape[d], varies_visit, &varies);
+    if (varies)
+        lang_raise(l, "ValueError", b->call,
+                   "the sizes of a T.alloc_global cannot depend on what the "
+                   "kernel computes");
+    ir_append(t->k, t->launch ? t->k->body : t->block,
+              alloc_stmt(l, buffer, b->call));
+}
+
 static Value alloc_tile(Lang *l, const Bound *b, IrScope fallback)
 {
     trace_need(l, b->info->surface, b->call);
@@ -52,13 +85,19 @@ static Value alloc_tile(Lang *l, const Bound *b, IrScope fallback)
         scope = SCOPE_SHARED_STATIC;
     IrBuffer *buffer = make(l, shape_list(l, b->at[0], b->spans[0]), t, scope,
                             b->call);
-    if (scope != SCOPE_GLOBAL)
-        check_static(l, buffer, b->info->surface, b->call);
-    trace_emit(l, STMT_ALLOC, b->call)->buffer = buffer;
+    if (scope == SCOPE_GLOBAL) {
+        alloc_workspace(l, buffer, b);
+        return v_buffer(buffer);
+    }
+    check_static(l, buffer, b->info->surface, b->call);
+    trace_add(l, alloc_stmt(l, buffer, b->call));
     return v_buffer(buffer);
 }
 
 // T.alloc_var(dtype[, init][, scope], init=, scope=)
+//
+// Without init it is 0 once, when the kernel starts: inside a loop it keeps
+// its value from one turn to the next.
 static Value alloc_var(Lang *l, const Bound *b)
 {
     trace_need(l, b->info->surface, b->call);
@@ -74,10 +113,13 @@ static Value alloc_var(Lang *l, const Bound *b)
     DType t = value_to_dtype(l, b->at[0], b->spans[0]);
     IrBuffer *var = make(l, v_tuple(l, &one, 1).list, t,
                          scope_named(l, scope, SCOPE_VAR, b->call), b->call);
-    trace_emit(l, STMT_ALLOC, b->call)->buffer = var;
-    if (init.kind == VAL_UNBOUND)
-        init = v_int(0);
     IrExpr *zero = ir_int(l->trace->k, DT_I32, 0, b->call);
+    if (init.kind == VAL_UNBOUND) {
+        trace_first(l, alloc_stmt(l, var, b->call));
+        trace_first(l, ir_store(l->trace->k, var, &zero, 1, zero, b->call));
+        return v_buffer(var);
+    }
+    trace_add(l, alloc_stmt(l, var, b->call));
     store_element(l, var, &zero, to_expr(l, init, b->call), b->call);
     return v_buffer(var);
 }
