@@ -217,12 +217,24 @@ void bound_attrs(Lang *l, const Bound *b, IrStmt *s, int from)
 
 // ---- tile operations -----------------------------------------------------------------
 
-static IrOperand operand_of(Lang *l, const OpParam *p, Value v, Span at)
+static bool is_atomic(Op op)
 {
-    bool scalar = v.kind == VAL_INT || v.kind == VAL_FLOAT
-                  || v.kind == VAL_BOOL
-                  || (v.kind == VAL_EXPR && v.expr->kind != EXPR_LOAD);
-    if (p->kind == ARG_EXPR || (scalar && p->access == 'r'))
+    return op == OP_ATOMIC_ADD || op == OP_ATOMIC_MAX || op == OP_ATOMIC_MIN;
+}
+
+// A number where these take a region too; others take a name for an element
+// as the region that starts there.
+static bool is_scalar(Op op, Value v)
+{
+    if (op != OP_PRINT && !is_atomic(op))
+        return false;
+    return v.kind == VAL_INT || v.kind == VAL_FLOAT || v.kind == VAL_BOOL
+           || (v.kind == VAL_EXPR && v.expr->kind != EXPR_LOAD);
+}
+
+static IrOperand operand_of(Lang *l, Op op, const OpParam *p, Value v, Span at)
+{
+    if (p->kind == ARG_EXPR || (p->access == 'r' && is_scalar(op, v)))
         return (IrOperand){.kind = OPERAND_EXPR, .expr = to_expr(l, v, at)};
     return (IrOperand){.kind = OPERAND_REGION, .region = to_region(l, v, at)};
 }
@@ -233,15 +245,10 @@ static IrStmt *tile_stmt(Lang *l, const Bound *b)
     IrStmt *s = ir_tile(l->trace->k, b->op, b->call);
     for (int i = 0; i < b->info->param_count; i++)
         if (bound_given(b, i) && op_param_is_operand(&b->info->param[i]))
-            s->operand[i] = operand_of(l, &b->info->param[i], b->at[i],
-                                       b->spans[i]);
+            s->operand[i] = operand_of(l, b->op, &b->info->param[i],
+                                       b->at[i], b->spans[i]);
     bound_attrs(l, b, s, 0);
     return s;
-}
-
-static bool is_atomic(Op op)
-{
-    return op == OP_ATOMIC_ADD || op == OP_ATOMIC_MAX || op == OP_ATOMIC_MIN;
 }
 
 // The old value of an atomic: read now, once.

@@ -6,6 +6,8 @@
 // traced where they are defined. Eager ones are traced per set of argument
 // shapes, twice: a probe runs up to the first T.Kernel to see which T.const
 // name stands where in which tensor, then the body runs with plain integers.
+#include <string.h>
+
 #include "lang/trace_int.h"
 
 Trace *trace_need(Lang *l, const char *what, Span at)
@@ -36,6 +38,21 @@ void trace_add(Lang *l, IrStmt *s)
                    "only a value may stand here: this makes a statement, and "
                    "the operand need not be evaluated; use if");
     ir_append(t->k, t->block, s);
+}
+
+void trace_first(Lang *l, IrStmt *s)
+{
+    Trace *t = l->trace;
+    IrStmt *block = t->launch ? t->launch->then : NULL;
+
+    if (!block || t->block == block) {
+        trace_add(l, s);
+        return;
+    }
+    ir_append(t->k, block, s);
+    memmove(block->body + t->first + 1, block->body + t->first,
+            (size_t)(block->len - 1 - t->first) * sizeof *block->body);
+    block->body[t->first++] = s;
 }
 
 void trace_lazy(Lang *l, int by)

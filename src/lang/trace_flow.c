@@ -278,6 +278,7 @@ static Flow trace_launch(Lang *l, Frame *f, const Ast *s, const Ast *item,
     if (item->b)
         bind_vars(l, f, item->b, launch, "the grid");
     t->launch = launch;
+    t->first = 0;
     IrStmt *outer = t->block;
     launch->then = t->block = ir_block(t->k, s->at);
     Flow flow = exec_block(l, f, &s->y);

@@ -46,7 +46,8 @@ struct Trace {
     IrKernel *k;
     Function *function;
     IrStmt *block;              // statements are appended here
-    IrStmt *launch;             // innermost T.Kernel, or NULL
+    IrStmt *launch;             // the T.Kernel around, or NULL
+    int first;                  // statements put at its start: see trace_first
     TraceScope *scope;
     int loop_depth;
     int macro_depth;
@@ -84,6 +85,9 @@ IrKernel *trace_prim_func(Lang *l, Function *fn, Span at);
 // `and`, the branches of `x if c else y`, the condition of a while.
 void trace_add(Lang *l, IrStmt *s);
 IrStmt *trace_emit(Lang *l, IrStmtKind kind, Span at);  // a new one, appended
+// Puts a statement at the start of the T.Kernel around; appends it when there
+// is none, or when the place is not inside a loop or branch.
+void trace_first(Lang *l, IrStmt *s);
 // Freezes e in a LET called `name`; variables and constants stay as they are.
 Value trace_freeze(Lang *l, Text name, IrExpr *e, Span at);
 // Where expressions are made: the kernel under construction, or a scratch one
