@@ -108,9 +108,9 @@ static void missing_arguments(JitObject *j, const Text *names, int count,
         buf_printf(&b, "%s'%.*s'", i ? ", " : "", TEXT_ARG(names[i]));
     Text list = text_copy(j->host->options.arena, buf_view(&b));
     buf_release(&b);
-    lang_raise(j->host->lang, "TypeError", at,
-               "%.*s() needs a value for %.*s",
-               TEXT_ARG(j->function.function->name), TEXT_ARG(list));
+    lang_raise_exit(j->host->lang, EXIT_USAGE, "TypeError", at,
+                    "%.*s() needs a value for %.*s",
+                    TEXT_ARG(j->function.function->name), TEXT_ARG(list));
 }
 
 // Every parameter of the function by name: given, default, configuration.

@@ -54,7 +54,7 @@ IrExpr *to_expr(Lang *l, Value v, Span at)
                    "in T.Parallel", TEXT_ARG(v.region->buffer->name));
     default:
         lang_raise(l, "TypeError", at, "%s cannot be used in device code",
-                   value_type_name(v));
+                   v.kind == VAL_NONE ? "None" : value_type_name(v));
     }
 }
 
@@ -111,9 +111,10 @@ Value device_binary(Lang *l, AstOp op, Value a, Value b, Span at)
         return v_bool(same == (op == AST_OP_IS));
     }
     if (op == AST_OP_MATMUL || op == AST_OP_IN || op == AST_OP_NOT_IN)
-        lang_raise(l, "TypeError", at, "'%s' does not work on device values%s",
+        lang_raise(l, "TypeError", at, "'%s' does not work on device values: %s",
                    ast_op_text(op),
-                   op == AST_OP_MATMUL ? ": use T.gemm on tiles" : "");
+                   op == AST_OP_MATMUL ? "use T.gemm on tiles"
+                                       : "compare with each by ==");
     // `buffer is None`-like tests written as ==
     if ((a.kind == VAL_NONE || b.kind == VAL_NONE)
         && (op == AST_OP_EQ || op == AST_OP_NE))

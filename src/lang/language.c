@@ -34,7 +34,6 @@ Module *lang_language_module(Lang *l)
 
 bool trace_getattr(Lang *l, Value v, Text name, Value *out, Span at)
 {
-    (void)at;
     if (v.kind == VAL_PRIM && v.prim == OP_GEMM_WARP_POLICY) {
         static const char *const names[] = {"Square", "FullRow", "FullCol"};
         for (size_t i = 0; i < countof(names); i++)
@@ -42,7 +41,9 @@ bool trace_getattr(Lang *l, Value v, Text name, Value *out, Span at)
                 *out = (Value){.kind = VAL_POLICY, .s = text_of(names[i])};
                 return true;
             }
-        return false;
+        lang_raise(l, "AttributeError", at,
+                   "T.GemmWarpPolicy has Square, FullRow and FullCol; found "
+                   "'%.*s'", TEXT_ARG(name));
     }
     if (v.kind == VAL_TENSORSPEC && text_is(name, "dtype")) {
         *out = v_dtype(v.spec->dtype);

@@ -391,8 +391,9 @@ static void match_consts(Lang *l, Trace *t, const IrBuffer *b, Value actual,
     const List *shape = actual.spec->shape;
     if (shape->len != b->rank)
         lang_raise(l, "ValueError", at,
-                   "'%.*s' is declared with %d dimensions, the tensor has %d",
-                   TEXT_ARG(b->name), b->rank, shape->len);
+                   "'%.*s' is declared with %d dimension%s, the tensor has %d",
+                   TEXT_ARG(b->name), b->rank, b->rank == 1 ? "" : "s",
+                   shape->len);
     for (int d = 0; d < b->rank; d++) {
         const IrExpr *e = b->shape[d];
         for (int i = 0; i < t->consts.len; i++) {
@@ -481,6 +482,19 @@ static void probe_eager(Lang *l, Trace *t, Function *fn, const Args *args,
     check_given(l, t, fn);
 }
 
+static void check_returned(Lang *l, const Trace *t, const Function *fn)
+{
+    int made = 0;
+
+    for (int i = 0; i < t->k->param_count; i++)
+        made += t->k->params[i].name.len == 0;
+    if (made != t->result_count)
+        lang_raise(l, "ValueError", fn->def->name_at,
+                   "'%.*s' makes %d tensor%s by T.empty and returns %d: each "
+                   "must be returned", TEXT_ARG(fn->name), made,
+                   made == 1 ? "" : "s", t->result_count);
+}
+
 // Inputs in the order of the function's parameters, then the results.
 static void order_params(Lang *l, Trace *t, Function *fn)
 {
@@ -492,6 +506,7 @@ static void order_params(Lang *l, Trace *t, Function *fn)
         for (int i = 0; i < k->param_count; i++)
             if (text_eq(k->params[i].name, params->at[j]->text))
                 ordered[n++] = k->params[i];
+    check_returned(l, t, fn);
     k->config.outputs = new_array(lang_arena(l), int, t->result_count + 1);
     for (int r = 0; r < t->result_count; r++)
         for (int i = 0; i < k->param_count; i++)
