@@ -1,33 +1,33 @@
-dump --kernel keyword wrong_calls.tile
-dump --kernel missing wrong_calls.tile
-dump --kernel too_many wrong_calls.tile
-dump --kernel twice wrong_calls.tile
-dump --kernel shapes wrong_calls.tile
-dump --kernel not_a_region wrong_calls.tile
-dump --kernel gemm_sizes wrong_calls.tile
-dump --kernel policy wrong_calls.tile
-dump --kernel policy_name wrong_calls.tile
-dump --kernel reduce_dim wrong_calls.tile
-dump --kernel no_dtype wrong_calls.tile
-dump --kernel dtype_text wrong_calls.tile
-dump --kernel dtype_unbuilt wrong_calls.tile
-dump --kernel scope wrong_calls.tile
-dump --kernel negative_size wrong_calls.tile
-dump --kernel runtime_size wrong_calls.tile
-dump --kernel rank_nine wrong_calls.tile
-dump --kernel view_size wrong_calls.tile
-dump --kernel view_of_value wrong_calls.tile
-dump --kernel no_infinity wrong_calls.tile
-dump --kernel cast_rounding wrong_calls.tile
-dump --kernel round_mode wrong_calls.tile
-dump --kernel reinterpret_bits wrong_calls.tile
-dump --kernel layout_key wrong_calls.tile
-dump --kernel layout_value wrong_calls.tile
-dump --kernel unbuilt wrong_calls.tile
-dump --kernel hardware wrong_calls.tile
-dump --kernel const_in_lazy wrong_calls.tile
-dump --kernel empty_in_lazy wrong_calls.tile
-dump --kernel prev_of_tile wrong_calls.tile
-dump --kernel block_binding wrong_calls.tile
-dump --kernel condition_float wrong_calls.tile
-dump --kernel persistent_domain wrong_calls.tile
+dump --kernel keyword wrong_calls.tile >/dev/null
+dump --kernel missing wrong_calls.tile >/dev/null
+dump --kernel too_many wrong_calls.tile >/dev/null
+dump --kernel twice wrong_calls.tile >/dev/null
+dump --kernel shapes wrong_calls.tile >/dev/null
+dump --kernel not_a_region wrong_calls.tile >/dev/null
+dump --kernel gemm_sizes wrong_calls.tile >/dev/null
+dump --kernel policy wrong_calls.tile >/dev/null
+dump --kernel policy_name wrong_calls.tile >/dev/null
+dump --kernel reduce_dim wrong_calls.tile >/dev/null
+dump --kernel no_dtype wrong_calls.tile >/dev/null
+dump --kernel dtype_text wrong_calls.tile >/dev/null
+dump --kernel dtype_unbuilt wrong_calls.tile >/dev/null
+dump --kernel scope wrong_calls.tile >/dev/null
+dump --kernel negative_size wrong_calls.tile >/dev/null
+dump --kernel runtime_size wrong_calls.tile >/dev/null
+dump --kernel rank_nine wrong_calls.tile >/dev/null
+dump --kernel view_size wrong_calls.tile >/dev/null
+dump --kernel view_of_value wrong_calls.tile >/dev/null
+dump --kernel no_infinity wrong_calls.tile >/dev/null
+dump --kernel cast_rounding wrong_calls.tile >/dev/null
+dump --kernel round_mode wrong_calls.tile >/dev/null
+dump --kernel reinterpret_bits wrong_calls.tile >/dev/null
+dump --kernel layout_key wrong_calls.tile >/dev/null
+dump --kernel layout_value wrong_calls.tile >/dev/null
+dump --kernel unbuilt wrong_calls.tile >/dev/null
+dump --kernel hardware wrong_calls.tile >/dev/null
+dump --kernel const_in_lazy wrong_calls.tile >/dev/null
+dump --kernel empty_in_lazy wrong_calls.tile >/dev/null
+dump --kernel prev_of_tile wrong_calls.tile >/dev/null
+dump --kernel block_binding wrong_calls.tile >/dev/null
+dump --kernel condition_float wrong_calls.tile >/dev/null
+dump --kernel persistent_domain wrong_calls.tile >/dev/null

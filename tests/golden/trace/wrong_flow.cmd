@@ -1,32 +1,32 @@
-dump --kernel buffer_as_condition wrong_flow.tile
-dump --kernel list_loop wrong_flow.tile
-dump --kernel number_loop wrong_flow.tile
-dump --kernel loop_else wrong_flow.tile
-dump --kernel endless wrong_flow.tile
-dump --kernel while_else wrong_flow.tile
-dump --kernel while_statement wrong_flow.tile
-dump --kernel lazy_statement wrong_flow.tile
-dump --kernel loop_break_outside wrong_flow.tile
-dump --kernel unreachable wrong_flow.tile
-dump --kernel return_inside wrong_flow.tile
-dump --kernel return_value wrong_flow.tile
-dump --kernel loop_indices wrong_flow.tile
-dump --kernel grid_indices wrong_flow.tile
-dump --kernel parallel_names wrong_flow.tile
-dump --kernel loop_to_element wrong_flow.tile
-dump --kernel no_extent wrong_flow.tile
-dump --kernel step_zero wrong_flow.tile
-dump --kernel step_runtime wrong_flow.tile
-dump --kernel bound_float wrong_flow.tile
-dump --kernel bound_device_float wrong_flow.tile
-dump --kernel frame_alone wrong_flow.tile
-dump --kernel kernel_inside wrong_flow.tile
-dump --kernel with_loop wrong_flow.tile
-dump --kernel with_file wrong_flow.tile
-dump --kernel while_as_loop wrong_flow.tile
-dump --kernel try_inside wrong_flow.tile
-dump --kernel class_inside wrong_flow.tile
-dump --kernel global_inside wrong_flow.tile
-dump --kernel import_inside wrong_flow.tile
-dump --kernel assertion wrong_flow.tile
-dump --kernel jump_from_parallel wrong_flow.tile
+dump --kernel buffer_as_condition wrong_flow.tile >/dev/null
+dump --kernel list_loop wrong_flow.tile >/dev/null
+dump --kernel number_loop wrong_flow.tile >/dev/null
+dump --kernel loop_else wrong_flow.tile >/dev/null
+dump --kernel endless wrong_flow.tile >/dev/null
+dump --kernel while_else wrong_flow.tile >/dev/null
+dump --kernel while_statement wrong_flow.tile >/dev/null
+dump --kernel lazy_statement wrong_flow.tile >/dev/null
+dump --kernel loop_break_outside wrong_flow.tile >/dev/null
+dump --kernel unreachable wrong_flow.tile >/dev/null
+dump --kernel return_inside wrong_flow.tile >/dev/null
+dump --kernel return_value wrong_flow.tile >/dev/null
+dump --kernel loop_indices wrong_flow.tile >/dev/null
+dump --kernel grid_indices wrong_flow.tile >/dev/null
+dump --kernel parallel_names wrong_flow.tile >/dev/null
+dump --kernel loop_to_element wrong_flow.tile >/dev/null
+dump --kernel no_extent wrong_flow.tile >/dev/null
+dump --kernel step_zero wrong_flow.tile >/dev/null
+dump --kernel step_runtime wrong_flow.tile >/dev/null
+dump --kernel bound_float wrong_flow.tile >/dev/null
+dump --kernel bound_device_float wrong_flow.tile >/dev/null
+dump --kernel frame_alone wrong_flow.tile >/dev/null
+dump --kernel kernel_inside wrong_flow.tile >/dev/null
+dump --kernel with_loop wrong_flow.tile >/dev/null
+dump --kernel with_file wrong_flow.tile >/dev/null
+dump --kernel while_as_loop wrong_flow.tile >/dev/null
+dump --kernel try_inside wrong_flow.tile >/dev/null
+dump --kernel class_inside wrong_flow.tile >/dev/null
+dump --kernel global_inside wrong_flow.tile >/dev/null
+dump --kernel import_inside wrong_flow.tile >/dev/null
+dump --kernel assertion wrong_flow.tile >/dev/null
+dump --kernel jump_from_parallel wrong_flow.tile >/dev/null

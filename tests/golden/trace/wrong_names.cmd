@@ -1,32 +1,32 @@
-dump --kernel after_if wrong_names.tile
-dump --kernel after_loop wrong_names.tile
-dump --kernel after_loop_index wrong_names.tile
-dump --kernel after_branch_buffer wrong_names.tile
-dump --kernel python_in_branch wrong_names.tile
-dump --kernel unknown_name wrong_names.tile
-dump --kernel unknown_primitive wrong_names.tile
-dump --kernel unknown_attribute wrong_names.tile
-dump --kernel set_attribute wrong_names.tile
-dump --kernel buffer_as_value wrong_names.tile
-dump --kernel buffer_updated wrong_names.tile
-dump --kernel slice_as_value wrong_names.tile
-dump --kernel slice_updated wrong_names.tile
-dump --kernel none_as_value wrong_names.tile
-dump --kernel text_as_value wrong_names.tile
-dump --kernel unpack_few wrong_names.tile
-dump --kernel unpack_number wrong_names.tile
-dump --kernel tile_assigned wrong_names.tile
-dump --kernel integer_division wrong_names.tile
-dump --kernel matrix_product wrong_names.tile
-dump --kernel contains wrong_names.tile
-dump --kernel called wrong_names.tile
-dump --kernel printed wrong_names.tile
-dump --kernel index_count wrong_names.tile
-dump --kernel index_float wrong_names.tile
-dump --kernel index_device_float wrong_names.tile
-dump --kernel index_range wrong_names.tile
-dump --kernel index_negative wrong_names.tile
-dump --kernel index_of_slice wrong_names.tile
-dump --kernel slice_step wrong_names.tile
-dump --kernel slice_backwards wrong_names.tile
-dump --kernel slice_beyond wrong_names.tile
+dump --kernel after_if wrong_names.tile >/dev/null
+dump --kernel after_loop wrong_names.tile >/dev/null
+dump --kernel after_loop_index wrong_names.tile >/dev/null
+dump --kernel after_branch_buffer wrong_names.tile >/dev/null
+dump --kernel python_in_branch wrong_names.tile >/dev/null
+dump --kernel unknown_name wrong_names.tile >/dev/null
+dump --kernel unknown_primitive wrong_names.tile >/dev/null
+dump --kernel unknown_attribute wrong_names.tile >/dev/null
+dump --kernel set_attribute wrong_names.tile >/dev/null
+dump --kernel buffer_as_value wrong_names.tile >/dev/null
+dump --kernel buffer_updated wrong_names.tile >/dev/null
+dump --kernel slice_as_value wrong_names.tile >/dev/null
+dump --kernel slice_updated wrong_names.tile >/dev/null
+dump --kernel none_as_value wrong_names.tile >/dev/null
+dump --kernel text_as_value wrong_names.tile >/dev/null
+dump --kernel unpack_few wrong_names.tile >/dev/null
+dump --kernel unpack_number wrong_names.tile >/dev/null
+dump --kernel tile_assigned wrong_names.tile >/dev/null
+dump --kernel integer_division wrong_names.tile >/dev/null
+dump --kernel matrix_product wrong_names.tile >/dev/null
+dump --kernel contains wrong_names.tile >/dev/null
+dump --kernel called wrong_names.tile >/dev/null
+dump --kernel printed wrong_names.tile >/dev/null
+dump --kernel index_count wrong_names.tile >/dev/null
+dump --kernel index_float wrong_names.tile >/dev/null
+dump --kernel index_device_float wrong_names.tile >/dev/null
+dump --kernel index_range wrong_names.tile >/dev/null
+dump --kernel index_negative wrong_names.tile >/dev/null
+dump --kernel index_of_slice wrong_names.tile >/dev/null
+dump --kernel slice_step wrong_names.tile >/dev/null
+dump --kernel slice_backwards wrong_names.tile >/dev/null
+dump --kernel slice_beyond wrong_names.tile >/dev/null
