@@ -329,6 +329,9 @@ static const Row rows[] = {
     {"tools.cuda.iket", "session", quiet},
     {"tools.cuda.iket", "mark", nothing},
     {"tools.cuda.iket", "payload", same_value},
+    {"tools.cuda.iket", "event_table", nothing},
+    {"tools.cuda.iket", "output_dir", nothing},
+    {"tools.cuda.iket", "runtime_payloads_enabled", nothing},
     {"tvm", "DataType", data_type},
     {"tvm.tirx", "const", constant},
 };

@@ -160,13 +160,36 @@ _Noreturn static void not_found(Lang *l, Text name, Span at)
                TEXT_ARG(name));
 }
 
+// What the program put on sys.path.
+static Module *from_path(Lang *l, Text name, Span at)
+{
+    Module *sys = map_get(&l->modules, TEXT("sys")), *m = NULL;
+    Value path;
+
+    if (!sys || !map_value(&sys->members, TEXT("path"), &path) ||
+        path.kind != VAL_LIST)
+        return NULL;
+    for (int i = 0; i < path.list->len && !m; i++) {
+        Value v = path.list->at[i];
+
+        if (v.kind == VAL_STR && v.s.len)
+            m = sibling(l, text_format(l->options.arena, "%.*s%s",
+                                       TEXT_ARG(v.s),
+                                       text_ends(v.s, "/") ? "" : "/"),
+                        name, at);
+    }
+    return m;
+}
+
 static Module *from_files(Lang *l, Text name, Span at)
 {
     Module *m = NULL;
 
     if (at.file)
         m = sibling(l, folder_of_file(l, at.file), name, at);
-    return m ? m : sibling(l, l->more->main_folder, name, at);
+    if (!m)
+        m = sibling(l, l->more->main_folder, name, at);
+    return m ? m : from_path(l, name, at);
 }
 
 Module *import_module(Lang *l, Text name, Span at)

@@ -168,6 +168,21 @@ const Method list_methods[] = {
     {"reverse", m_reverse}, {"sort", m_sort}, {NULL, NULL},
 };
 
+// A tensor's shape is a tuple: torch.Size has numel().
+static Value m_numel(Lang *l, Value self, const Args *args)
+{
+    int64_t n = 1;
+
+    args_count(l, "numel", args, 0, 0);
+    for (int i = 0; i < self.list->len; i++)
+        if (__builtin_mul_overflow(n, value_to_int(l, self.list->at[i],
+                                                   "a size", args->at_span),
+                                   &n))
+            lang_raise(l, "OverflowError", args->at_span,
+                       "the product of the sizes is too large");
+    return v_int(n);
+}
+
 const Method tuple_methods[] = {
-    {"index", m_index}, {"count", m_count}, {NULL, NULL},
+    {"index", m_index}, {"count", m_count}, {"numel", m_numel}, {NULL, NULL},
 };

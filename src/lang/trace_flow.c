@@ -263,10 +263,13 @@ static IrStmt *launch_stmt(Lang *l, const KernelFrame *frame, Span at)
     return s;
 }
 
-static Flow trace_launch(Lang *l, Frame *f, const Ast *s, const Ast *item,
+static Flow with_items(Lang *l, Frame *f, const Ast *s, int i);
+
+static Flow trace_launch(Lang *l, Frame *f, const Ast *s, int i,
                          const KernelFrame *frame)
 {
     Trace *t = l->trace;
+    const Ast *item = s->x.at[i];
 
     if (t->probing)
         return FLOW_RETURN;
@@ -281,7 +284,7 @@ static Flow trace_launch(Lang *l, Frame *f, const Ast *s, const Ast *item,
     t->first = 0;
     IrStmt *outer = t->block;
     launch->then = t->block = ir_block(t->k, s->at);
-    Flow flow = exec_block(l, f, &s->y);
+    Flow flow = with_items(l, f, s, i + 1);
     t->block = outer;
     t->launch = NULL;
     trace_scope_close(l, scope);
@@ -289,21 +292,42 @@ static Flow trace_launch(Lang *l, Frame *f, const Ast *s, const Ast *item,
     return flow;
 }
 
-Flow trace_with(Lang *l, Frame *f, const Ast *s)
+// An object of the host, entered and left while staging.
+static Flow with_foreign(Lang *l, Frame *f, const Ast *s, int i, Foreign *o)
 {
-    const Ast *item = s->x.at[0];
-    Value v = eval(l, f, item->a);
+    const Ast *item = s->x.at[i];
+    Value v = o->type->enter(l, o, item->at);
 
-    if (v.kind == VAL_LOOPFRAME && v.loop->condition && s->x.len == 1) {
+    if (item->b)
+        assign_target(l, f, item->b, v);
+    Flow flow = with_items(l, f, s, i + 1);
+    o->type->exit(l, o, item->at);
+    return flow;
+}
+
+// The items of a `with` from i on, then its body.
+static Flow with_items(Lang *l, Frame *f, const Ast *s, int i)
+{
+    if (i == s->x.len)
+        return exec_block(l, f, &s->y);
+    const Ast *item = s->x.at[i];
+    Value v = eval(l, f, item->a);
+    if (v.kind == VAL_KERNELFRAME)
+        return trace_launch(l, f, s, i, v.frame);
+    if (v.kind == VAL_LOOPFRAME && v.loop->condition && i + 1 == s->x.len) {
         emit_while(l, f, v.loop->condition, &s->y, s->at);
         return FLOW_NEXT;
     }
-    if (v.kind != VAL_KERNELFRAME || s->x.len != 1)
-        lang_raise(l, "TypeError", item->at,
-                   "'with' in a kernel takes one T.Kernel(...) or "
-                   "T.While(...); found %s",
-                   s->x.len == 1 ? value_type_name(v) : "several");
-    return trace_launch(l, f, s, item, v.frame);
+    if (v.kind == VAL_FOREIGN && v.foreign->type->enter)
+        return with_foreign(l, f, s, i, v.foreign);
+    lang_raise(l, "TypeError", item->at,
+               "'with' in a kernel takes T.Kernel(...) or T.While(...); "
+               "found %s", value_type_name(v));
+}
+
+Flow trace_with(Lang *l, Frame *f, const Ast *s)
+{
+    return with_items(l, f, s, 0);
 }
 
 // ---- return -------------------------------------------------------------------------
