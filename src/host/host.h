@@ -59,6 +59,7 @@ struct Host {
     Lang *lang;
     TensorHeap heap;
     bool f64;                   // a reference is being evaluated in f64
+    DType default_float;        // torch.set_default_dtype; DT_BOOL: f32
     uint32_t random_streams;    // random tensors made so far
     Module *module;             // of the file
     bool helped;                // the script printed its help and ended

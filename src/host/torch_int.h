@@ -30,6 +30,8 @@ extern const TorchRow torch_math_rows[], torch_linalg_rows[], torch_nn_rows[],
 // The rows of all tables, in order; NULL after the last.
 const TorchRow *torch_row(size_t i);
 TorchFn *torch_find(Text name, int where);
+// Of the tables whose functions have an in-place form x.name_().
+TorchFn *torch_find_inplace(Text name);
 
 // ---- arguments --------------------------------------------------------------
 
@@ -74,6 +76,7 @@ enum { TORCH_MOST_TENSORS = 256 };
 int torch_tensor_list(Host *h, Value v, const Tensor **in, Span at);
 // A dtype argument; in f64 mode floats of 16 bits and more are f64.
 DType torch_dtype(const Host *h, DType t);
+DType torch_float(const Host *h);       // what Python's floats become
 DType torch_asked_dtype(Host *h, Value v, DType fallback, Span at);
 
 // ---- results ----------------------------------------------------------------
@@ -135,6 +138,17 @@ void torch_setitem(Lang *l, Foreign *self, Value index, Value v, Span at);
 Value torch_item(Host *h, const Tensor *t, Span at);
 // Nested lists of numbers and tensors; dtype UNBOUND: as they are.
 Value torch_from_list(Host *h, Value list, Value dtype, Span at);
+// Positional sizes and the keywords of functions that make tensors.
+typedef struct {
+    int rank;
+    int64_t shape[TENSOR_MAX_RANK];
+    Value dtype, value;         // fill_value
+} TorchRecipe;
+// filled: the second positional argument is fill_value.
+TorchRecipe torch_recipe(Host *h, const Args *args, const char *name,
+                         bool filled);
+// device=, requires_grad= and others that mean nothing here.
+bool torch_is_inert(Text keyword);
 // A new tensor filled with a number.
 Value torch_filled(Host *h, DType t, int rank, const int64_t *shape, Value v,
                    Span at);

@@ -111,6 +111,32 @@ static Value fn_outer(Host *h, const Args *args)
     return torch_binary(h, LANE_OP_MUL, column, v[1], DT_NONE, at);
 }
 
+// Every product of an element of a and one of b: sizes multiply.
+static Value fn_kron(Host *h, const Args *args)
+{
+    TORCH_BIND("kron", "input", "other");
+    Tensor a = *torch_tensor(h, v[0], "input", at);
+    Tensor b = *torch_tensor(h, v[1], "other", at);
+    int64_t shape[TENSOR_MAX_RANK];
+    while (a.rank < b.rank)
+        a = tensor_unsqueeze(&a, 0);
+    while (b.rank < a.rank)
+        b = tensor_unsqueeze(&b, 0);
+    int n = a.rank;
+    if (2 * n > TENSOR_MAX_RANK)
+        lang_raise(h->lang, "RuntimeError", at, "kron() of %d dimensions", n);
+    for (int d = 0; d < n; d++) {
+        if (__builtin_mul_overflow(a.shape[2 * d], b.shape[2 * d], &shape[d]))
+            lang_raise(h->lang, "RuntimeError", at, "kron() is too large");
+        a = tensor_unsqueeze(&a, 2 * d + 1);
+        b = tensor_unsqueeze(&b, 2 * d);
+    }
+    Value x = torch_view(h, tensor_of(v[0]), a);
+    Value y = torch_view(h, tensor_of(v[1]), b);
+    x = torch_binary(h, LANE_OP_MUL, x, y, DT_NONE, at);
+    return torch_reshaped(h, tensor_of(x), n, shape, at);
+}
+
 // beta input + alpha (a @ b)
 static Value added_product(Host *h, const Args *args, const char *name)
 {
@@ -187,6 +213,7 @@ static Value fn_einsum(Host *h, const Args *args)
 const TorchRow torch_linalg_rows[] = {
     TORCH_ROW(matmul, BOTH), TORCH_ROW(mm, BOTH), TORCH_ROW(bmm, BOTH),
     TORCH_ROW(mv, BOTH), TORCH_ROW(dot, BOTH), TORCH_ROW(outer, BOTH),
+    TORCH_ROW(kron, BOTH),
     TORCH_ROW(addmm, BOTH), TORCH_ROW(baddbmm, BOTH),
     TORCH_ROW(_scaled_mm, IN_TORCH), TORCH_ROW(einsum, IN_TORCH), TORCH_END,
 };

@@ -217,5 +217,5 @@ const TorchRow torch_loss_rows[] = {
     TORCH_ROW(mse_loss, IN_NN), TORCH_ROW(l1_loss, IN_NN),
     TORCH_ROW(kl_div, IN_NN), TORCH_ROW(cross_entropy, IN_NN),
     TORCH_ROW(one_hot, IN_NN), TORCH_ROW(embedding, IN_NN),
-    TORCH_ROW(conv2d, IN_NN), TORCH_END,
+    TORCH_ROW(conv2d, IN_TORCH | IN_NN), TORCH_END,
 };

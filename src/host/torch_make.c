@@ -3,8 +3,7 @@
 
 #include "host/torch_int.h"
 
-// Keywords that say where a tensor lives or how it is tracked: no effect here.
-static bool is_inert(Text name)
+bool torch_is_inert(Text name)
 {
     static const char *const inert[] = {
         "device", "requires_grad", "layout", "pin_memory", "memory_format",
@@ -16,17 +15,16 @@ static bool is_inert(Text name)
     return false;
 }
 
-// Positional sizes and the keywords that matter; `value` is fill_value.
-typedef struct {
-    int rank;
-    int64_t shape[TENSOR_MAX_RANK];
-    Value dtype, value;
-} Recipe;
-
-static Recipe read_recipe(Host *h, const Args *args, const char *name,
-                          bool filled)
+static void no_such_keyword(Host *h, const Args *args, int i, const char *name)
 {
-    Recipe r = {.dtype = {.kind = VAL_UNBOUND}, .value = {.kind = VAL_UNBOUND}};
+    lang_raise(h->lang, "TypeError", args->at_span,
+               "%s() has no argument '%.*s'", name, TEXT_ARG(args->names[i]));
+}
+
+TorchRecipe torch_recipe(Host *h, const Args *args, const char *name,
+                         bool filled)
+{
+    TorchRecipe r = {.dtype = V_NONE, .value = V_NONE};
     Args sizes = *args;
     bool sized = false;
     if (filled && args->count == 2) {
@@ -36,16 +34,14 @@ static Recipe read_recipe(Host *h, const Args *args, const char *name,
     for (int i = 0; i < args->keyword_count; i++) {
         if (text_is(args->names[i], "dtype")) {
             r.dtype = args->values[i];
-        } else if (text_is(args->names[i], "fill_value")) {
+        } else if (filled && text_is(args->names[i], "fill_value")) {
             r.value = args->values[i];
         } else if (text_is(args->names[i], "size")) {
             r.rank = torch_size_list(h, args->values[i], r.shape,
                                      args->at_span);
             sized = true;
-        } else if (!is_inert(args->names[i])) {
-            lang_raise(h->lang, "TypeError", args->at_span,
-                       "%s() has no argument '%.*s'", name,
-                       TEXT_ARG(args->names[i]));
+        } else if (!torch_is_inert(args->names[i])) {
+            no_such_keyword(h, args, i, name);
         }
     }
     if (!sized)
@@ -82,8 +78,8 @@ Value torch_filled(Host *h, DType t, int rank, const int64_t *shape, Value v,
 
 static Value constant(Host *h, const Args *args, const char *name, Value v)
 {
-    Recipe r = read_recipe(h, args, name, false);
-    DType t = torch_asked_dtype(h, r.dtype, DT_F32, args->at_span);
+    TorchRecipe r = torch_recipe(h, args, name, false);
+    DType t = torch_asked_dtype(h, r.dtype, torch_float(h), args->at_span);
     return torch_filled(h, t, r.rank, r.shape, v, args->at_span);
 }
 
@@ -102,13 +98,19 @@ static Value fn_empty(Host *h, const Args *args)
     return constant(h, args, "empty", v_int(0));
 }
 
+static DType number_dtype(const Host *h, Value v)
+{
+    if (v.kind == VAL_FLOAT)
+        return torch_float(h);
+    return v.kind == VAL_BOOL ? DT_BOOL : DT_I64;
+}
+
 static Value fn_full(Host *h, const Args *args)
 {
-    Recipe r = read_recipe(h, args, "full", true);
+    TorchRecipe r = torch_recipe(h, args, "full", true);
     Value v = tensor_of(r.value) ? torch_item(h, tensor_of(r.value),
                                               args->at_span) : r.value;
-    DType own = v.kind == VAL_FLOAT ? DT_F32 : v.kind == VAL_BOOL ? DT_BOOL
-                                                                  : DT_I64;
+    DType own = number_dtype(h, v);
     DType t = torch_asked_dtype(h, r.dtype, own, args->at_span);
     return torch_filled(h, t, r.rank, r.shape, v, args->at_span);
 }
@@ -129,9 +131,8 @@ static Value like(Host *h, const Args *args, const char *name, Value v)
             dtype = args->values[i];
         else if (text_is(args->names[i], "fill_value"))
             v = args->values[i];
-        else if (!is_inert(args->names[i]))
-            lang_raise(h->lang, "TypeError", at, "%s() has no argument '%.*s'",
-                       name, TEXT_ARG(args->names[i]));
+        else if (!torch_is_inert(args->names[i]))
+            no_such_keyword(h, args, i, name);
     }
     DType to = torch_asked_dtype(h, dtype, t->dtype, at);
     return torch_filled(h, to, t->rank, t->shape, v, at);
@@ -160,7 +161,7 @@ static Value as_new(Host *h, const Args *args, const char *name, Value v,
     Tensor *t = torch_first(h, args);
     rest.at++;
     rest.count--;
-    Recipe r = read_recipe(h, &rest, name, fill);
+    TorchRecipe r = torch_recipe(h, &rest, name, fill);
     return torch_filled(h, torch_asked_dtype(h, r.dtype, t->dtype,
                                              args->at_span),
                         r.rank, r.shape, fill ? r.value : v, args->at_span);
@@ -229,7 +230,7 @@ static Value fn_arange(Host *h, const Args *args)
                    "arange(): the step leads away from the end");
     int64_t n = (int64_t)ceil(size);
     Tensor out;
-    DType t = torch_asked_dtype(h, v[3], ints ? DT_I64 : DT_F32, at);
+    DType t = torch_asked_dtype(h, v[3], ints ? DT_I64 : torch_float(h), at);
     if (!tensor_new_raw(&h->heap, &out, t, 1, &n))
         torch_no_memory(h, at);
     for (int64_t i = 0; i < n; i++)
@@ -246,7 +247,7 @@ static Value fn_linspace(Host *h, const Args *args)
     double from = value_to_float(h->lang, v[0], "start", at);
     double to = value_to_float(h->lang, v[1], "end", at);
     int64_t n = torch_int(h, v[2], "steps", 0, at);
-    DType t = torch_asked_dtype(h, v[3], DT_F32, at);
+    DType t = torch_asked_dtype(h, v[3], torch_float(h), at);
     Tensor out;
     if (n < 0)
         lang_raise(h->lang, "RuntimeError", at, "linspace(): %lld steps",
@@ -263,13 +264,13 @@ static Value fn_linspace(Host *h, const Args *args)
 
 static Value fn_eye(Host *h, const Args *args)
 {
-    Recipe r = read_recipe(h, args, "eye", false);
+    TorchRecipe r = torch_recipe(h, args, "eye", false);
     if (r.rank == 1)
         r.shape[1] = r.shape[0];
     if (r.rank != 1 && r.rank != 2)
         lang_raise(h->lang, "TypeError", args->at_span,
                    "eye() takes one or two sizes");
-    DType t = torch_asked_dtype(h, r.dtype, DT_F32, args->at_span);
+    DType t = torch_asked_dtype(h, r.dtype, torch_float(h), args->at_span);
     Value v = torch_filled(h, t, 2, r.shape, v_int(0), args->at_span);
     Tensor diagonal = tensor_diagonal(tensor_of(v), 0, 0, 1);
     tensor_assign_number(&diagonal, 1, 1);
@@ -314,7 +315,7 @@ static Value fn_triu_indices(Host *h, const Args *args)
 
 // ---- torch.tensor([...]) ----------------------------------------------------
 
-static void measure(Host *h, Value v, Recipe *r, int depth, Span at)
+static void measure(Host *h, Value v, TorchRecipe *r, int depth, Span at)
 {
     const Tensor *t = tensor_of(v);
     for (int d = 0; t && d < t->rank && depth + d < TENSOR_MAX_RANK; d++)
@@ -359,25 +360,24 @@ static void put_items(Host *h, Value v, Tensor to, Span at)
         put_items(h, v.list->at[i], tensor_select(&to, 0, i), at);
 }
 
-static DType list_dtype(Value v, int depth)
+static DType list_dtype(const Host *h, Value v, int depth)
 {
     DType t = DT_NONE;
     if (tensor_of(v))
         return tensor_of(v)->dtype;
     if (!torch_is_list(v) || depth > TENSOR_MAX_RANK)
-        return v.kind == VAL_FLOAT ? DT_F32 : v.kind == VAL_BOOL ? DT_BOOL
-                                                                 : DT_I64;
+        return number_dtype(h, v);
     for (int i = 0; i < v.list->len; i++)
-        t = torch_promote_types(t, list_dtype(v.list->at[i], depth + 1));
-    return t == DT_NONE ? DT_F32 : t;
+        t = torch_promote_types(t, list_dtype(h, v.list->at[i], depth + 1));
+    return t == DT_NONE ? torch_float(h) : t;
 }
 
 Value torch_from_list(Host *h, Value list, Value dtype, Span at)
 {
-    Recipe r = {0};
+    TorchRecipe r = {0};
     Tensor out;
     measure(h, list, &r, 0, at);
-    DType t = torch_asked_dtype(h, dtype, list_dtype(list, 0), at);
+    DType t = torch_asked_dtype(h, dtype, list_dtype(h, list, 0), at);
     if (!tensor_new(&h->heap, &out, t, r.rank, r.shape))
         torch_no_memory(h, at);
     Value v = tensor_value(h, out);
@@ -403,6 +403,16 @@ static Value fn_as_tensor(Host *h, const Args *args)
                       at);
 }
 
+// x.new_tensor(data): x's dtype.
+static Value fn_new_tensor(Host *h, const Args *args)
+{
+    TORCH_BIND("new_tensor", "input", "data", "dtype=", "*", "device=",
+               "requires_grad=");
+    DType own = torch_tensor(h, v[0], "the argument", at)->dtype;
+    return torch_from_list(h, v[1], torch_given(v[2]) ? v[2] : v_dtype(own),
+                           at);
+}
+
 const TorchRow torch_make_rows[] = {
     TORCH_ROW(zeros, IN_TORCH), TORCH_ROW(ones, IN_TORCH),
     TORCH_ROW(full, IN_TORCH), TORCH_ROW(empty, IN_TORCH),
@@ -414,5 +424,6 @@ const TorchRow torch_make_rows[] = {
     TORCH_ROW(tensor, IN_TORCH), TORCH_ROW(as_tensor, IN_TORCH),
     TORCH_ROW(new_zeros, METHOD), TORCH_ROW(new_ones, METHOD),
     TORCH_ROW(new_full, METHOD), TORCH_SAME(new_empty, new_zeros, METHOD),
+    TORCH_ROW(new_tensor, METHOD),
     TORCH_END,
 };

@@ -113,6 +113,27 @@ static Value fn_isfinite(Host *h, const Args *args)
     return test(h, args, "isfinite", LANE_OP_ISFINITE);
 }
 
+// Equal to an infinity: never, of integers.
+static Value is_infinity(Host *h, const Args *args, const char *name,
+                         double inf)
+{
+    TORCH_BIND(name, "input");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    Value in[2] = {v[0], v_float(inf)};
+    DType c = dtype_is_float(t->dtype) ? t->dtype : DT_F64;
+    return torch_elementwise(h, LANE_OP_EQ, in, 2, c, DT_BOOL, at);
+}
+
+static Value fn_isposinf(Host *h, const Args *args)
+{
+    return is_infinity(h, args, "isposinf", INFINITY);
+}
+
+static Value fn_isneginf(Host *h, const Args *args)
+{
+    return is_infinity(h, args, "isneginf", -INFINITY);
+}
+
 static double largest(DType t)
 {
     return dtype_info(t)->max_finite;
@@ -191,7 +212,7 @@ static Value fn_atan2(Host *h, const Args *args)
     TORCH_BIND("atan2", "input", "other");
     DType t = torch_promote(h, v[0], v[1]);
     return torch_elementwise(h, LANE_OP_ATAN2, v, 2,
-                             dtype_is_float(t) ? t : torch_dtype(h, DT_F32),
+                             dtype_is_float(t) ? t : torch_float(h),
                              DT_NONE, at);
 }
 
@@ -440,6 +461,30 @@ static Value fn_lerp(Host *h, const Args *args)
     return torch_elementwise(h, LANE_OP_ADD, in, 2, w, t, at);
 }
 
+// a + value b c, or b / c, rounded once.
+static Value added(Host *h, const Args *args, const char *name, LaneOp op)
+{
+    TORCH_BIND(name, "input", "tensor1", "tensor2", "*", "value=");
+    DType t = torch_promote_list(h, v, 3), w = TORCH_WIDE;
+    if (!dtype_is_float(t) && op == LANE_OP_MUL)
+        w = t;
+    Value x = torch_elementwise(h, op, v + 1, 2, w, DT_NONE, at);
+    if (torch_given(v[3]))
+        x = torch_elementwise(h, LANE_OP_MUL, (Value[]){x, v[3]}, 2, w, DT_NONE,
+                              at);
+    return torch_elementwise(h, LANE_OP_ADD, (Value[]){v[0], x}, 2, w, t, at);
+}
+
+static Value fn_addcmul(Host *h, const Args *args)
+{
+    return added(h, args, "addcmul", LANE_OP_MUL);
+}
+
+static Value fn_addcdiv(Host *h, const Args *args)
+{
+    return added(h, args, "addcdiv", LANE_OP_DIV);
+}
+
 const TorchRow torch_math_rows[] = {
     TORCH_ROW(exp, BOTH), TORCH_ROW(exp2, BOTH), TORCH_ROW(expm1, BOTH),
     TORCH_ROW(log, BOTH), TORCH_ROW(log2, BOTH), TORCH_ROW(log10, BOTH),
@@ -453,7 +498,9 @@ const TorchRow torch_math_rows[] = {
     TORCH_ROW(bitwise_not, BOTH), TORCH_ROW(floor, BOTH),
     TORCH_ROW(ceil, BOTH), TORCH_ROW(trunc, BOTH), TORCH_SAME(fix, trunc, BOTH),
     TORCH_ROW(round, BOTH), TORCH_ROW(isnan, BOTH), TORCH_ROW(isinf, BOTH),
-    TORCH_ROW(isfinite, BOTH), TORCH_ROW(nan_to_num, BOTH),
+    TORCH_ROW(isfinite, BOTH), TORCH_ROW(isposinf, BOTH),
+    TORCH_ROW(isneginf, BOTH), TORCH_ROW(addcmul, BOTH),
+    TORCH_ROW(addcdiv, BOTH), TORCH_ROW(nan_to_num, BOTH),
     TORCH_ROW(mul, BOTH), TORCH_SAME(multiply, mul, BOTH),
     TORCH_ROW(floor_divide, BOTH), TORCH_ROW(remainder, BOTH),
     TORCH_ROW(fmod, BOTH), TORCH_ROW(bitwise_and, BOTH),

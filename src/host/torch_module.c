@@ -20,6 +20,19 @@ TorchFn *torch_find(Text name, int where)
     return NULL;
 }
 
+TorchFn *torch_find_inplace(Text name)
+{
+    static const TorchRow *const inplace[] = {
+        torch_math_rows, torch_linalg_rows, torch_nn_rows, torch_rows_rows,
+        torch_shape_rows, torch_scatter_rows,
+    };
+    for (size_t i = 0; i < countof(inplace); i++)
+        for (const TorchRow *r = inplace[i]; r->name; r++)
+            if ((r->where & METHOD) && text_is(name, r->name))
+                return r->call;
+    return NULL;
+}
+
 const TorchRow *torch_row(size_t i)
 {
     for (size_t t = 0; t < countof(tables); t++)
@@ -224,6 +237,7 @@ typedef struct {
     Foreign foreign;
     Host *host;
     ValueKind kind;             // FOREIGN: a tensor
+    DType t;                    // of the elements; NONE: any
     const char *name;
 } TypeObject;
 
@@ -234,8 +248,9 @@ static bool type_method(Lang *l, Foreign *self, Text name, const Args *args,
     (void)l;
     if (!text_is(name, "__instancecheck__") || args->count != 1)
         return false;
-    *out = v_bool(o->kind == VAL_FOREIGN ? tensor_of(args->at[0]) != NULL
-                                         : args->at[0].kind == o->kind);
+    Tensor *t = tensor_of(args->at[0]);
+    *out = v_bool(o->kind != VAL_FOREIGN ? args->at[0].kind == o->kind
+                  : t && (o->t == DT_NONE || t->dtype == o->t));
     return true;
 }
 
@@ -248,14 +263,15 @@ static Value type_call(Lang *l, Foreign *self, const Args *args)
     if (args->count != 1 || !torch_is_list(args->at[0]))
         lang_unsupported(l, args->at_span, "Tensor() but of a list: use "
                          "torch.tensor() or torch.empty()");
-    return torch_from_list(o->host, args->at[0], v_dtype(DT_F32),
-                           args->at_span);
+    DType t = o->t == DT_NONE ? torch_float(o->host)
+                              : torch_dtype(o->host, o->t);
+    return torch_from_list(o->host, args->at[0], v_dtype(t), args->at_span);
 }
 
 static void type_repr(Lang *l, Foreign *self, TextBuf *out)
 {
     (void)l;
-    buf_printf(out, "<class '%s'>", ((TypeObject *)self)->name);
+    buf_printf(out, "<class 'torch.%s'>", ((TypeObject *)self)->name);
 }
 
 static const ForeignType type_type = {
@@ -263,11 +279,11 @@ static const ForeignType type_type = {
     .repr = type_repr,
 };
 
-static void add_type(Host *h, Module *m, const char *name, const char *whole,
-                     ValueKind kind)
+static void add_type(Host *h, Module *m, const char *name, ValueKind kind,
+                     DType t)
 {
     TypeObject *o = xcalloc(1, sizeof *o);
-    *o = (TypeObject){.host = h, .kind = kind, .name = whole};
+    *o = (TypeObject){.host = h, .kind = kind, .t = t, .name = name};
     Value v = lang_adopt(h->lang, &o->foreign, &type_type, sizeof *o);
     module_set(h->lang, m, name, v);
 }
@@ -464,10 +480,39 @@ static Value guard(Lang *l, void *ctx, const Args *args)
 
 // ---- the package ------------------------------------------------------------
 
-static Value float32(Lang *l, void *ctx, const Args *args)
+static Value default_dtype(Lang *l, void *ctx, const Args *args)
 {
-    (void)l, (void)ctx, (void)args;
-    return v_dtype(DT_F32);
+    (void)l, (void)args;
+    return v_dtype(torch_float(ctx));
+}
+
+static Value set_default_dtype(Lang *l, void *ctx, const Args *args)
+{
+    Host *h = ctx;
+    TORCH_BIND("set_default_dtype", "d");
+    DType t = value_to_dtype(l, v[0], at);
+    if (!dtype_is_float(t) || dtype_is_fp8(t) || !dtype_info(t)->built)
+        lang_raise(l, "TypeError", at, "set_default_dtype() takes float16, "
+                   "bfloat16, float32 or float64, not %s", dtype_info(t)->name);
+    h->default_float = t;
+    return V_NONE;
+}
+
+static void add_types(Host *h, Module *m)
+{
+    static const struct {
+        const char *name;
+        DType t;
+    } tensors[] = {
+        {"Tensor", DT_NONE}, {"FloatTensor", DT_F32}, {"DoubleTensor", DT_F64},
+        {"HalfTensor", DT_F16}, {"BFloat16Tensor", DT_BF16},
+        {"LongTensor", DT_I64}, {"IntTensor", DT_I32}, {"ShortTensor", DT_I16},
+        {"CharTensor", DT_I8}, {"ByteTensor", DT_U8}, {"BoolTensor", DT_BOOL},
+    };
+    for (size_t i = 0; i < countof(tensors); i++)
+        add_type(h, m, tensors[i].name, VAL_FOREIGN, tensors[i].t);
+    add_type(h, m, "dtype", VAL_DTYPE, DT_NONE);
+    add_type(h, m, "Size", VAL_TUPLE, DT_NONE);
 }
 
 static Module *torch_root(Host *h)
@@ -478,7 +523,9 @@ static Module *torch_root(Host *h)
         {"set_default_device", nothing}, {"set_printoptions", nothing},
         {"set_grad_enabled", guard}, {"is_tensor", is_tensor},
         {"finfo", finfo}, {"iinfo", iinfo}, {"result_type", result_type},
-        {"promote_types", promote_types}, {"get_default_dtype", float32},
+        {"promote_types", promote_types}, {"get_default_dtype", default_dtype},
+        {"set_default_dtype", set_default_dtype}, {"Generator", guard},
+        {"set_num_threads", nothing},
         {"compile", same},
     };
     Lang *l = h->lang;
@@ -486,9 +533,7 @@ static Module *torch_root(Host *h)
     add_functions(h, m, IN_TORCH);
     add_dtypes(h, m);
     add_plain(h, m, rows, countof(rows));
-    add_type(h, m, "Tensor", "torch.Tensor", VAL_FOREIGN);
-    add_type(h, m, "dtype", "torch.dtype", VAL_DTYPE);
-    add_type(h, m, "Size", "torch.Size", VAL_TUPLE);
+    add_types(h, m);
     module_set(l, m, "torch", module_value(m));
     module_set(l, m, "nn", module_value(nn_module(h)));
     module_set(l, m, "cuda", module_value(cuda_module(h)));

@@ -46,7 +46,7 @@ DType torch_promote_types(DType a, DType b)
 
 static DType number_type(const Host *h, Value v)
 {
-    return v.kind == VAL_FLOAT ? torch_dtype(h, DT_F32)
+    return v.kind == VAL_FLOAT ? torch_float(h)
            : v.kind == VAL_BOOL ? DT_BOOL : DT_I64;
 }
 
@@ -80,6 +80,11 @@ DType torch_promote(Host *h, Value a, Value b)
 DType torch_dtype(const Host *h, DType t)
 {
     return h->f64 && dtype_is_float(t) && !dtype_is_fp8(t) ? DT_F64 : t;
+}
+
+DType torch_float(const Host *h)
+{
+    return torch_dtype(h, h->default_float ? h->default_float : DT_F32);
 }
 
 DType torch_asked_dtype(Host *h, Value v, DType fallback, Span at)
@@ -188,7 +193,7 @@ Value torch_unary(Host *h, LaneOp op, Value a, Span at)
     Tensor *t = torch_tensor(h, a, "the argument", at);
     bool native = lane_op_has(op, lane_type_of(t->dtype))
                   && t->dtype != DT_BOOL;
-    DType compute = native ? t->dtype : torch_dtype(h, DT_F32);
+    DType compute = native ? t->dtype : torch_float(h);
     return torch_elementwise(h, op, &a, 1, compute, DT_NONE, at);
 }
 
@@ -231,7 +236,7 @@ static Value divide(Host *h, Value a, Value b, Span at)
     DType t = torch_promote(h, a, b);
     Value in[2] = {a, b};
     if (!dtype_is_float(t))
-        t = torch_dtype(h, DT_F32);
+        t = torch_float(h);
     return torch_elementwise(h, LANE_OP_DIV, in, 2, t, DT_NONE, at);
 }
 

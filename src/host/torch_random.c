@@ -1,48 +1,26 @@
 // torch_random.c - random tensors: the supply's generator, a stream for each.
 #include "host/torch_int.h"
 
-typedef struct {
-    int rank;
-    int64_t shape[TENSOR_MAX_RANK];
-    DType t;
-} Recipe;
+typedef TorchRecipe Recipe;
 
-// Sizes, positional or as size=, and dtype=.
-static Recipe read_recipe(Host *h, const Args *args, const char *name)
+static DType recipe_dtype(Host *h, const Recipe *r, DType fallback, Span at)
 {
-    Recipe r = {.t = DT_F32};
-    bool sized = false;
-    Value dtype = V_NONE;
-    for (int i = 0; i < args->keyword_count; i++) {
-        if (text_is(args->names[i], "dtype")) {
-            dtype = args->values[i];
-        } else if (text_is(args->names[i], "size")) {
-            r.rank = torch_size_list(h, args->values[i], r.shape,
-                                     args->at_span);
-            sized = true;
-        }
-    }
-    if (!sized)
-        r.rank = args->count ? torch_sizes(h, args, 0, r.shape) : 0;
-    for (int d = 0; d < r.rank; d++)
-        if (r.shape[d] < 0)
-            lang_raise(h->lang, "RuntimeError", args->at_span,
-                       "%s(): a size of %lld", name, (long long)r.shape[d]);
-    r.t = torch_asked_dtype(h, dtype, DT_F32, args->at_span);
-    return r;
+    return torch_asked_dtype(h, r->dtype, fallback, at);
 }
 
-static Recipe recipe_like(Host *h, const Args *args)
+// x's shape; dtype= as given.
+static Recipe recipe_like(Host *h, const Args *args, const char *name)
 {
     Tensor *t = torch_first(h, args);
-    Recipe r = {.rank = t->rank};
-    Value dtype = V_NONE;
+    Args keywords = *args;
+    keywords.count = 0;
+    Recipe r = torch_recipe(h, &keywords, name, false);
+    if (args->count > 1)
+        lang_raise(h->lang, "TypeError", args->at_span,
+                   "%s() takes one tensor", name);
+    r.rank = t->rank;
     for (int d = 0; d < t->rank; d++)
         r.shape[d] = t->shape[d];
-    for (int i = 0; i < args->keyword_count; i++)
-        if (text_is(args->names[i], "dtype"))
-            dtype = args->values[i];
-    r.t = torch_asked_dtype(h, dtype, t->dtype, args->at_span);
     return r;
 }
 
@@ -67,37 +45,44 @@ static Value random_tensor(Host *h, const Recipe *r, SupplyKind kind, DType t,
 
 static Value fn_randn(Host *h, const Args *args)
 {
-    Recipe r = read_recipe(h, args, "randn");
-    return random_tensor(h, &r, SUPPLY_RANDN, r.t, args->at_span);
+    Recipe r = torch_recipe(h, args, "randn", false);
+    Span at = args->at_span;
+    DType t = recipe_dtype(h, &r, torch_float(h), at);
+    return random_tensor(h, &r, SUPPLY_RANDN, t, at);
 }
 
 static Value fn_randn_like(Host *h, const Args *args)
 {
-    Recipe r = recipe_like(h, args);
-    return random_tensor(h, &r, SUPPLY_RANDN, r.t, args->at_span);
+    Recipe r = recipe_like(h, args, "randn_like");
+    Span at = args->at_span;
+    DType own = tensor_of(args->at[0])->dtype;
+    return random_tensor(h, &r, SUPPLY_RANDN, recipe_dtype(h, &r, own, at), at);
 }
 
-// U(0,1) from U(-1,1): (x + 1) / 2 is exact in f32.
-static Value uniform(Host *h, const Recipe *r, Span at)
+// U(0,1) from U(-1,1): (x + 1) / 2 is exact.
+static Value uniform(Host *h, const Recipe *r, DType t, Span at)
 {
     DType w = TORCH_WIDE;
     Value v = random_tensor(h, r, SUPPLY_UNIFORM, w, at);
     v = torch_elementwise(h, LANE_OP_ADD, (Value[]){v, v_float(1)}, 2, w,
                           DT_NONE, at);
     return torch_elementwise(h, LANE_OP_MUL, (Value[]){v, v_float(0.5)}, 2, w,
-                             r->t, at);
+                             t, at);
 }
 
 static Value fn_rand(Host *h, const Args *args)
 {
-    Recipe r = read_recipe(h, args, "rand");
-    return uniform(h, &r, args->at_span);
+    Recipe r = torch_recipe(h, args, "rand", false);
+    return uniform(h, &r, recipe_dtype(h, &r, torch_float(h), args->at_span),
+                   args->at_span);
 }
 
 static Value fn_rand_like(Host *h, const Args *args)
 {
-    Recipe r = recipe_like(h, args);
-    return uniform(h, &r, args->at_span);
+    Recipe r = recipe_like(h, args, "rand_like");
+    DType own = tensor_of(args->at[0])->dtype;
+    return uniform(h, &r, recipe_dtype(h, &r, own, args->at_span),
+                   args->at_span);
 }
 
 static int64_t draw(const uint32_t key[2], int64_t i, int64_t count)
@@ -161,56 +146,68 @@ static Value fn_randperm(Host *h, const Args *args)
 }
 
 // Where each element is true with its own probability.
+static Recipe recipe_of(const Tensor *t)
+{
+    Recipe r = {.rank = t->rank};
+    for (int d = 0; d < t->rank; d++)
+        r.shape[d] = t->shape[d];
+    return r;
+}
+
+// Where each element is true with its own probability.
 static Value fn_bernoulli(Host *h, const Args *args)
 {
     TORCH_BIND("bernoulli", "input", "*", "generator=");
     Tensor *t = torch_tensor(h, v[0], "the argument", at);
-    Recipe r = {.rank = t->rank, .t = t->dtype};
-    for (int d = 0; d < t->rank; d++)
-        r.shape[d] = t->shape[d];
-    Value u = uniform(h, &r, at);
-    return torch_cast(h, torch_compare(h, AST_OP_LT, u, v[0], at), r.t, at);
+    Recipe r = recipe_of(t);
+    Value u = uniform(h, &r, TORCH_WIDE, at);
+    return torch_cast(h, torch_compare(h, AST_OP_LT, u, v[0], at), t->dtype,
+                      at);
 }
 
-// x.normal_(mean, std), x.uniform_(low, high)
-static Value scaled(Host *h, const Args *args, const char *name,
-                    SupplyKind kind, double a, double b)
+// x a + b of random x, written into a tensor.
+static Value write_random(Host *h, Value to, SupplyKind kind, double a,
+                          double b, Span at)
 {
-    TORCH_BIND(name, "input", "from=", "to=", "*", "generator=", "mean=",
-               "std=");
-    Tensor *t = torch_tensor(h, v[0], "the argument", at);
-    Recipe r = {.rank = t->rank};
+    Tensor *t = torch_tensor(h, to, "the argument", at);
+    Recipe r = recipe_of(t);
     DType w = TORCH_WIDE;
-    for (int i = 0; i < 2; i++)
-        v[1 + i] = torch_given(v[4 + i]) ? v[4 + i] : v[1 + i];
-    a = torch_given(v[1]) ? value_to_float(h->lang, v[1], name, at) : a;
-    b = torch_given(v[2]) ? value_to_float(h->lang, v[2], name, at) : b;
-    for (int d = 0; d < t->rank; d++)
-        r.shape[d] = t->shape[d];
-    bool unit = kind == SUPPLY_UNIFORM;
+    torch_will_write(h, t, at);
     Value x = random_tensor(h, &r, kind, w, at);
-    x = torch_elementwise(h, LANE_OP_MUL,
-                          (Value[]){x, v_float(unit ? (b - a) / 2 : b)}, 2, w,
+    x = torch_elementwise(h, LANE_OP_MUL, (Value[]){x, v_float(a)}, 2, w,
                           DT_NONE, at);
-    return torch_elementwise(h, LANE_OP_ADD,
-                             (Value[]){x, v_float(unit ? (a + b) / 2 : a)}, 2,
-                             w, DT_NONE, at);
+    x = torch_elementwise(h, LANE_OP_ADD, (Value[]){x, v_float(b)}, 2, w,
+                          DT_NONE, at);
+    tensor_assign(t, tensor_of(x));
+    torch_done(x);
+    return to;
 }
 
-static Value fn_normal(Host *h, const Args *args)
+static double number(Host *h, Value v, double fallback, Span at)
 {
-    return scaled(h, args, "normal_", SUPPLY_RANDN, 0, 1);
+    return torch_given(v) ? value_to_float(h->lang, v, "a number", at)
+                          : fallback;
 }
 
-static Value fn_uniform(Host *h, const Args *args)
+static Value fn_normal_(Host *h, const Args *args)
 {
-    return scaled(h, args, "uniform_", SUPPLY_UNIFORM, 0, 1);
+    TORCH_BIND("normal_", "input", "mean=", "std=", "*", "generator=");
+    return write_random(h, v[0], SUPPLY_RANDN, number(h, v[2], 1, at),
+                        number(h, v[1], 0, at), at);
+}
+
+static Value fn_uniform_(Host *h, const Args *args)
+{
+    TORCH_BIND("uniform_", "input", "from=", "to=", "*", "generator=");
+    double low = number(h, v[1], 0, at), high = number(h, v[2], 1, at);
+    return write_random(h, v[0], SUPPLY_UNIFORM, (high - low) / 2,
+                        (high + low) / 2, at);
 }
 
 const TorchRow torch_random_rows[] = {
     TORCH_ROW(randn, IN_TORCH), TORCH_ROW(randn_like, IN_TORCH),
     TORCH_ROW(rand, IN_TORCH), TORCH_ROW(rand_like, IN_TORCH),
     TORCH_ROW(randint, IN_TORCH), TORCH_ROW(randperm, IN_TORCH),
-    TORCH_ROW(bernoulli, BOTH), TORCH_ROW(normal, METHOD),
-    TORCH_ROW(uniform, METHOD), TORCH_END,
+    TORCH_ROW(bernoulli, BOTH), TORCH_ROW(normal_, METHOD),
+    TORCH_ROW(uniform_, METHOD), TORCH_END,
 };

@@ -232,7 +232,7 @@ static Value fn_logsumexp(Host *h, const Args *args)
 {
     TORCH_BIND("logsumexp", "input", "dim", "keepdim=");
     Tensor *t = torch_tensor(h, v[0], "the argument", at);
-    DType out = dtype_is_float(t->dtype) ? t->dtype : torch_dtype(h, DT_F32);
+    DType out = dtype_is_float(t->dtype) ? t->dtype : torch_float(h);
     return torch_reduce(h, v[0], REDUCE_LOGSUMEXP,
                         torch_dims(h, v[1], t->rank, at),
                         torch_flag(h, v[2], false, at), out, at);

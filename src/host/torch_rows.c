@@ -59,6 +59,28 @@ static Value fn_cumprod(Host *h, const Args *args)
     return running(h, args, "cumprod", ROWS_CUMPROD);
 }
 
+// Each element less the one before, n times.
+static Value fn_diff(Host *h, const Args *args)
+{
+    TORCH_BIND("diff", "input", "n=", "dim=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    int64_t n = torch_int(h, v[1], "n", 1, at);
+    int d = torch_dim(h, torch_given(v[2]) ? v[2] : v_int(-1), t->rank, at);
+    Value x = v[0];
+    if (t->rank == 0 || n < 0)
+        lang_raise(h->lang, "RuntimeError", at,
+                   "diff() needs a dimension, and n of 0 or more");
+    for (; n > 0 && tensor_of(x)->shape[d] > 0; n--) {
+        t = tensor_of(x);
+        int64_t size = t->shape[d] - 1;
+        Value after = torch_view(h, t, tensor_slice(t, d, 1, size, 1));
+        Value before = torch_view(h, t, tensor_slice(t, d, 0, size, 1));
+        x = torch_binary(h, t->dtype == DT_BOOL ? LANE_OP_XOR : LANE_OP_SUB,
+                         after, before, DT_NONE, at);
+    }
+    return x;
+}
+
 // ---- with places ------------------------------------------------------------
 
 static Value with_places(Host *h, const char *name, Value x, RowOp op, int dim,
@@ -133,7 +155,7 @@ static Value fn_topk(Host *h, const Args *args)
 
 const TorchRow torch_rows_rows[] = {
     TORCH_ROW(softmax, ALL), TORCH_ROW(log_softmax, ALL),
-    TORCH_ROW(cumsum, BOTH), TORCH_ROW(cumprod, BOTH),
+    TORCH_ROW(cumsum, BOTH), TORCH_ROW(diff, BOTH), TORCH_ROW(cumprod, BOTH),
     TORCH_ROW(cummax, BOTH), TORCH_ROW(cummin, BOTH), TORCH_ROW(sort, BOTH),
     TORCH_ROW(argsort, BOTH), TORCH_ROW(topk, BOTH), TORCH_END,
 };

@@ -332,16 +332,28 @@ static bool getattr(Lang *l, Foreign *self, Text name, Value *out, Span at)
 
 // ---- methods ----------------------------------------------------------------
 
-static Args with_self(Lang *l, Foreign *self, const Args *args)
+enum { FEW_ARGS = 8 };
+
+// The arguments behind the tensor; `few` lends memory.
+static Args with_self(Lang *l, Foreign *self, const Args *args, Value *few)
 {
     Args all = *args;
     all.count = args->count + 1;
-    all.at = new_array(lang_arena(l), Value, all.count);
+    all.at = all.count <= FEW_ARGS ? few
+                                   : new_array(lang_arena(l), Value, all.count);
     all.at[0] = v_foreign(self);
     for (int i = 0; i < args->count; i++)
         all.at[i + 1] = args->at[i];
     all.spans = NULL;
     return all;
+}
+
+// x.transpose_(0, 1): x becomes another view.
+static void become(Tensor *t, const Tensor *view)
+{
+    Tensor before = *t;
+    *t = tensor_retain(view);
+    tensor_release(&before);
 }
 
 // x.name_(...): the result of x.name(...) is written into x.
@@ -353,14 +365,18 @@ static bool inplace_method(Lang *l, Foreign *self, Text name, const Args *args,
     if (name.len < 2 || name.at[name.len - 1] != '_'
         || name.at[name.len - 2] == '_')
         return false;
-    TorchFn *fn = torch_find(text_slice(name, 0, name.len - 1), METHOD);
+    TorchFn *fn = torch_find_inplace(text_slice(name, 0, name.len - 1));
     if (!fn)
         return false;
-    Args all = with_self(l, self, args);
+    Value few[FEW_ARGS];
+    Args all = with_self(l, self, args, few);
     self->bound = true;                     // must outlive the computation
     Value v = fn(o->host, &all);
     self->bound = bound;
-    if (tensor_of(v) && tensor_of(v) != &o->t)
+    Tensor *t = torch_tensor(o->host, v, "the result", args->at_span);
+    if (t->storage == o->t.storage)
+        become(&o->t, t);
+    else
         write_into(o->host, &o->t, v, args->at_span);
     *out = v_foreign(self);
     return true;
@@ -373,7 +389,8 @@ static bool method(Lang *l, Foreign *self, Text name, const Args *args,
     TorchFn *fn = torch_find(name, METHOD);
     if (!fn)
         return inplace_method(l, self, name, args, out);
-    Args all = with_self(l, self, args);
+    Value few[FEW_ARGS];
+    Args all = with_self(l, self, args, few);
     *out = fn(o->host, &all);
     return true;
 }

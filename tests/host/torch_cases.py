@@ -695,6 +695,27 @@ case("torch.testing.assert_close(a, a.half())", "a=3")
 case("return torch.result_type(a, 1.5) == torch.float16, torch.promote_types("
      "torch.int32, torch.float16) == torch.float16", "a:f16=2")
 
+case("torch.set_default_dtype(torch.float16); r = torch.ones(2) / 3, torch.arange("
+     "3.0), i + 0.5, i / 2, torch.tensor([0.5]), i.exp(), torch.full((1,), 0.1);"
+     "torch.set_default_dtype(torch.float32); return r", "i:i32=3/<4")
+each(NUMBERS, "return torch.isposinf(a), torch.isneginf(a)", "a=12/special")
+each(NUMBERS, "return torch.addcmul(c, a, b), torch.addcmul(c, a, b, value=2)",
+     "a=3,4/i", "b=4/i", "c=3,1/i")
+each(FLOATS, "torch.addcdiv(c, a, b, value=0.5)", "a=3,4/q", "b=4/nz", "c=3,1/q",
+     tol=(2, 4))
+each(NUMBERS, "return torch.diff(a), a.diff(dim=0), a.diff(n=2, dim=1)",
+     "a=3,4/i")
+case("torch.diff(a)", "a:bool=5")
+each(["f32", "i64"], "return torch.kron(a, b), torch.kron(b, c)", "a=2,3/i",
+     "b=2,2/i", "c=3/i")
+case("return a.new_tensor([1, 2]), a.new_tensor(2.5, dtype=torch.int32)",
+     "a:f16=1")
+case("return isinstance(a, torch.LongTensor), isinstance(a, torch.FloatTensor)",
+     "a:i64=1")
+case("return torch.conv2d(a, w)", "a=1,2,4,4/q", "w=3,2,2,2/q")
+case("a.unsqueeze_(0); b = a.shape; a.squeeze_(); a.t_(); c = a.shape; a.transpose_"
+     "(0, 1); return a, b, c", "a=2,3")
+
 # ---- torch.nn.functional -------------------------------------------------------------------
 
 each(NUMBERS, "return torch.relu(a), a.relu(), F.relu(a)", "a=6/n")

@@ -316,6 +316,12 @@ def main():
                         else lay) for n, t, s, d, lay in c["inputs"]]
     inputs = torch_script.inputs_of(CASES)
     saved, lines = probe.run(CASES, imports="import einops\n")
+    for env in ({"OMP_NUM_THREADS": "1"}, {"OMP_NUM_THREADS": "7"},
+                {"TILESIM_ISA": "generic"}, {"TILESIM_ISA": "avx2"}):
+        other, _ = probe.run(CASES, imports="import einops\n", env=env)
+        if {n: a.tobytes() for n, a in other.items()} != \
+                {n: a.tobytes() for n, a in saved.items()}:
+            raise SystemExit(f"other bytes with {env}")
     errors = {line.split()[0] for line in lines if " error " in line}
     wrong = []
     for c in CASES:
