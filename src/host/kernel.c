@@ -257,6 +257,7 @@ static void take_argument(KernelObject *k, int i, Value v, KernelArg *out,
     if (!t)
         lang_raise(l, "TypeError", at, "argument '%.*s' is a tensor; found %s",
                    TEXT_ARG(p->name), value_type_name(v));
+    tensor_will_write(t);               // for all that is known here
     out->tensor = *t;
 }
 
