@@ -334,11 +334,7 @@ void load_box(Worker *w, const Box *b, void *dst, const int32_t *mask)
     Slot safe;
 
     if (b->inside && box_is_dense(b)) {
-        int64_t n = (int64_t)b->rows * b->cols;
-
-        if (b->t->global)
-            fetch(b->t, b->at + n, n);
-        load_elements(w, b->t, dst, b->at, n);
+        load_elements(w, b->t, dst, b->at, (int64_t)b->rows * b->cols);
         return;
     }
     if (b->inside && b->sc == 1 && b->t->global) {

@@ -148,6 +148,13 @@ static char *flat_lanes(const Worker *w, const Access *a, bool by_row)
     return t->at + at * t->element;
 }
 
+// A copy into a tensor that no cache holds: its lines need not be read first.
+static bool passes_caches(const Worker *w, const Instr *i, const Box *b)
+{
+    return i->flags & INSTR_COPY && w->aimed && w->aimed->large &&
+           w->v[i->d] != own_storage(w, i->d) && can_point(b);
+}
+
 const Instr *exec_VLOAD(Worker *w, const Instr *i)
 {
     const Access *a = &w->code->access[i->a];
@@ -168,6 +175,9 @@ const Instr *exec_VLOAD(Worker *w, const Instr *i)
         w->v[i->d] = own_storage(w, i->d);
     if (a->kind == ACCESS_LANES)
         gather(w, &b, w->v[i->d], mask_of(w, i->b));
+    else if (passes_caches(w, i, &b))
+        stream_bytes(w->v[i->d], b.t->at + b.at * b.t->element,
+                     (size_t)(b.rows * b.cols * b.t->lane));
     else
         load_box(w, &b, w->v[i->d], mask_of(w, i->b));
     return i + 1;
@@ -187,6 +197,7 @@ const Instr *exec_VAIM(Worker *w, const Instr *i)
                                            : own_storage(w, i->d);
     }
     w->v[i->d] = at;
+    w->aimed = &w->buffer[a->buffer];
     return i + 1;
 }
 

@@ -24,6 +24,7 @@ typedef struct {
     uint8_t *writes;      // per element, or NULL
     bool global;
     bool private; // one array per lane
+    bool large;   // a global one that no cache holds
 } Tensor;
 
 typedef struct {
@@ -51,6 +52,7 @@ typedef struct {
     // the chunk of the T.Parallel that is running
     int rows, cols, n;
     int64_t row0, col0;
+    const Tensor *aimed; // buffer of the last VAIM
     int launch;
     int64_t block;
     bool stored;  // something went to global memory
@@ -126,6 +128,10 @@ void note_store(Worker *w, const Tensor *t, int64_t at, int64_t n);
 void load_one(const Worker *w, const Tensor *t, Slot *dst, int64_t at);
 void fill_lanes(void *dst, int lane, int64_t n, const void *value);
 void safe_value(const Worker *w, int buffer, Slot *out);
+
+// stream.c
+void stream_bytes(char *dst, const char *src, size_t n);
+void stream_settle(void); // before other threads read what was streamed
 
 // exec_vector.c
 int32_t *mask_of(const Worker *w, int reg); // NULL: all lanes

@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 64, REGISTER = CODE_LANES * 8 + 64, GUARD = 256 };
+enum {
+    ALIGN = 64,
+    REGISTER = CODE_LANES * 8 + 64,
+    GUARD = 256,
+    LARGE_BYTES = 32 << 20
+};
 
 // ---- memory of a worker --------------------------------------------------
 
@@ -126,10 +131,14 @@ static void set_param(const Worker *w, int index, const CodeBuffer *b,
                       Tensor *t)
 {
     const InterpArg *a = &w->run->args[b->param];
+    int64_t bytes = b->element;
 
     t->at = a->data;
     t->writes = a->writes;
     t->global = true;
+    for (int d = 0; d < a->rank; d++)
+        bytes *= a->shape[d];
+    t->large = bytes >= LARGE_BYTES;
     if (b->root != index)
         return; // a view is row-major over all of it
     for (int d = 0; d < b->rank; d++) {
@@ -184,6 +193,7 @@ static void run_block(Blocks *b, Worker *w, int64_t block)
     w->block = block;
     w->stored = false;
     run_list(w, &l->body);
+    stream_settle();
     if (w->stopped)
         return;
     w->idle_blocks += !w->stored;

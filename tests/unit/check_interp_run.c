@@ -205,6 +205,22 @@ START_TEST(findings_name_the_place)
 }
 END_TEST
 
+// Tensors that no cache holds are written past the caches.
+START_TEST(large_tensors_are_copied_whole)
+{
+    const Case c = {"large", 0, {NULL}};
+    Program p;
+    Tensors t;
+    InterpResult r = run_case(&c, &p, &t, NULL);
+
+    ck_assert(r.ok);
+    ck_assert_mem_eq(t.arg[0].data, t.arg[1].data, t.bytes[0]);
+    interp_result_release(&r);
+    free_tensors(&t);
+    close_program(&p);
+}
+END_TEST
+
 // ---- f64 -----------------------------------------------------------------
 
 static const char *const f64_files[] = {"math", "nest",   "masks",
@@ -344,6 +360,7 @@ static void add_options(TCase *t)
     tcase_add_test(t, blocks_without_stores_are_idle);
     tcase_add_test(t, multiplications_are_counted);
     tcase_add_test(t, a_cancelled_run_says_so);
+    tcase_add_test(t, large_tensors_are_copied_whole);
     tcase_add_test(t, findings_name_the_place);
     tcase_add_loop_test(t, f64_mode_is_the_kernel_of_f64, 0,
                         (int)countof(f64_files));
