@@ -153,7 +153,7 @@ const char *supply_words(SupplyKind kind, DType t)
            : dtype_info(t)->kind == KIND_UINT ? "0..2" : "-2..2";
 }
 
-// ---- outputs ---------------------------------------------------------------------
+// ---- outputs ----------------------------------------------------------------
 
 enum { POISON_BYTES = 1 << 20 };
 
