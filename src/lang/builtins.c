@@ -238,9 +238,13 @@ static Value b_abs(Lang *l, void *ctx, const Args *args)
 static Value b_divmod(Lang *l, void *ctx, const Args *args)
 {
     Value pair[2];
+    double x, y;
 
     (void)ctx;
     args_count(l, "divmod", args, 2, 2);
+    if ((args->at[0].kind == VAL_FLOAT || args->at[1].kind == VAL_FLOAT) &&
+        as_number(args->at[0], &x) && as_number(args->at[1], &y) && y == 0)
+        lang_raise(l, "ZeroDivisionError", args->at_span, "float divmod()");
     pair[0] = binary_op(l, AST_OP_FLOORDIV, args->at[0], args->at[1],
                         args->at_span);
     pair[1] = binary_op(l, AST_OP_MOD, args->at[0], args->at[1],
@@ -258,8 +262,7 @@ static Value b_pow(Lang *l, void *ctx, const Args *args)
         return binary_op(l, AST_OP_POW, args->at[0], args->at[1],
                          args->at_span);
     for (int i = 0; i < 3; i++)
-        n[i] = value_to_int(l, args->at[i], "an argument of pow()",
-                            args->at_span);
+        n[i] = need_int(l, args->at[i], args->at_span);
     return int_power_mod(l, n[0], n[1], n[2], args->at_span);
 }
 
@@ -275,7 +278,7 @@ static Value b_round(Lang *l, void *ctx, const Args *args)
     args_bind(l, "round", args, names, 2, in);
     whole = in[1].kind == VAL_UNBOUND || in[1].kind == VAL_NONE;
     if (!whole)
-        digits = value_to_int(l, in[1], "ndigits", at);
+        digits = need_int(l, in[1], at);
     if (as_int(in[0], &i))
         return v_int(int_round(l, i, digits, at));
     if (in[0].kind == VAL_FLOAT && whole)
@@ -297,7 +300,7 @@ static Value in_base(Lang *l, const char *function, const Args *args,
     int64_t i;
 
     args_count(l, function, args, 1, 1);
-    i = value_to_int(l, args->at[0], "the argument", args->at_span);
+    i = need_int(l, args->at[0], args->at_span);
     buf_printf(&b, "%s%s", i < 0 ? "-" : "", prefix);
     int_digits(&b, i < 0 ? 0 - (uint64_t)i : (uint64_t)i, base, false);
     return v_buf(l, &b);
@@ -328,7 +331,7 @@ static Value b_chr(Lang *l, void *ctx, const Args *args)
 
     (void)ctx;
     args_count(l, "chr", args, 1, 1);
-    i = value_to_int(l, args->at[0], "the argument of chr()", args->at_span);
+    i = need_int(l, args->at[0], args->at_span);
     if (i < 0 || i > 0x10ffff)
         lang_raise(l, "ValueError", args->at_span,
                    "chr() arg not in range(0x110000)");

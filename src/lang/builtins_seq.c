@@ -212,7 +212,7 @@ static Value b_enumerate(Lang *l, void *ctx, const Args *args)
     args_bind(l, "enumerate", args, names, 2, in);
     it = over_one(l, "enumerate", in[0], args->at_span, enumerate_next);
     if (in[1].kind != VAL_UNBOUND)
-        it->at = value_to_int(l, in[1], "start", args->at_span);
+        it->at = need_int(l, in[1], args->at_span);
     return v_iter(it);
 }
 
@@ -391,17 +391,11 @@ static Value b_reversed(Lang *l, void *ctx, const Args *args)
 
 static int64_t range_part(Lang *l, Value v, Span at)
 {
-    int64_t i;
-
-    if (as_index(l, v, &i, at))
-        return i;
     if (v_is_device(v))
         lang_raise(l, "TypeError", at,
                    "range() needs ints that are known while staging, not a "
                    "device value; use T.serial in a kernel");
-    lang_raise(l, "TypeError", at,
-               "'%s' object cannot be interpreted as an integer",
-               value_type_name(v));
+    return need_int(l, v, at);
 }
 
 static Value b_range(Lang *l, void *ctx, const Args *args)

@@ -65,6 +65,7 @@ bool as_int(Value v, int64_t *out);             // INT or BOOL
 bool as_number(Value v, double *out);           // INT, BOOL or FLOAT
 // An int, what __index__ gives, or a member of an IntEnum.
 bool as_index(Lang *l, Value v, int64_t *out, Span at);
+int64_t need_int(Lang *l, Value v, Span at);
 // Members of IntEnum and (str, Enum) classes stand for their values.
 Value mixin_value(Value v);
 static inline bool v_is_text(Value v)
@@ -139,6 +140,9 @@ int64_t str_len(Text t);
 size_t str_offset(Text t, int64_t i);           // byte offset of code point i
 Value str_index(Lang *l, Text t, int64_t i);
 Value str_slice(Lang *l, Text t, const SliceValue *s, Span at);
+// Simple case mappings of the Latin, Greek and Cyrillic letters.
+int32_t point_upper(int32_t p);
+int32_t point_lower(int32_t p);
 void str_append_point(TextBuf *b, int32_t point);
 int32_t str_point(Text t, size_t at, int *bytes);
 void str_repr(TextBuf *out, Text t);

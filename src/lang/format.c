@@ -7,10 +7,14 @@
 
 #include "lang/eval_int.h"
 
-enum { MOST_WIDTH = 1 << 20 };
+enum {
+    MOST_WIDTH = 1 << 20,
+    MOST_DIGITS = 800,          // no double has more that are not 0
+};
 
 typedef struct {
     Text fill;                  // one code point
+    bool fill_given;
     char align;                 // '<' '>' '^' '=' or 0
     char sign;                  // '+' '-' ' ' or 0
     bool alternate, zero;
@@ -38,6 +42,7 @@ static size_t read_align(Text t, Spec *s)
     if ((size_t)n < t.len && is_align(t.at[n])) {
         s->fill = text_slice(t, 0, (size_t)n);
         s->align = t.at[n];
+        s->fill_given = true;
         return (size_t)n + 1;
     }
     if (!is_align(t.at[0]))
@@ -72,6 +77,16 @@ _Noreturn static void bad_spec(Lang *l, Text t, Value v, Span at)
                TEXT_ARG(t), value_type_name(v));
 }
 
+static void check_group(Lang *l, const Spec *s, Value v, Span at)
+{
+    char type = s->type ? s->type : v.kind == VAL_STR ? 's' : 'd';
+
+    if (s->group && !strchr("deEfFgG%", type) &&
+        (s->group == ',' || !strchr("boxX", type)))
+        lang_raise(l, "ValueError", at, "Cannot specify '%c' with '%c'.",
+                   s->group, type);
+}
+
 static Spec read_spec(Lang *l, Text t, Value v, Span at)
 {
     Spec s = {.fill = TEXT(" "), .precision = -1};
@@ -87,10 +102,10 @@ static Spec read_spec(Lang *l, Text t, Value v, Span at)
     if (char_at(t, i) == '0') {
         s.zero = true;
         i++;
-        if (!s.align) {
+        if (!s.fill_given)
             s.fill = TEXT("0");
+        if (!s.align)
             s.align = v.kind == VAL_STR ? '<' : '=';
-        }
     }
     i = read_number(l, t, i, &s.width, at);
     c = char_at(t, i);
@@ -106,6 +121,7 @@ static Spec read_spec(Lang *l, Text t, Value v, Span at)
         s.type = t.at[i++];
     if (i < t.len)
         bad_spec(l, t, v, at);
+    check_group(l, &s, v, at);
     return s;
 }
 
@@ -147,11 +163,12 @@ static void format_text(Lang *l, TextBuf *out, Value v, Text t, const Spec *s,
         bad_code(l, s->type, v, at);
     if (s->sign)
         lang_raise(l, "ValueError", at,
-                   "Sign not allowed in string format specifier");
-    if (s->group)
-        lang_raise(l, "ValueError", at, "Cannot specify '%c' with 's'.",
-                   s->group);
-    if (s->align == '=' && !s->zero)
+                   "%s not allowed in string format specifier",
+                   s->sign == ' ' ? "Space" : "Sign");
+    if (s->alternate)
+        lang_raise(l, "ValueError", at, "Alternate form (#) not allowed in "
+                   "string format specifier");
+    if (s->align == '=')
         lang_raise(l, "ValueError", at,
                    "'=' alignment not allowed in string format specifier");
     if (s->precision >= 0 && str_len(t) > s->precision)
@@ -206,7 +223,7 @@ static void put_number(TextBuf *out, const Spec *s, const char *sign,
     TextBuf grouped = {0};
     bool zeros = s->align == '=' && text_is(s->fill, "0");
 
-    if (s->group) {
+    if (s->group && body->len && body->at[0] != 'i' && body->at[0] != 'n') {
         put_grouped(&grouped, buf_view(body), s->group, every,
                     zeros ? s->width - (int64_t)strlen(sign) : 0);
         buf_release(body);
@@ -232,11 +249,17 @@ static void format_char(Lang *l, TextBuf *out, int64_t v, const Spec *s,
 {
     TextBuf body = {0};
 
+    if (s->sign)
+        lang_raise(l, "ValueError", at,
+                   "Sign not allowed with integer format specifier 'c'");
+    if (s->alternate)
+        lang_raise(l, "ValueError", at, "Alternate form (#) not allowed with "
+                   "integer format specifier 'c'");
     if (v < 0 || v > 0x10ffff)
         lang_raise(l, "OverflowError", at,
                    "%%c arg not in range(0x110000)");
     str_append_point(&body, (int32_t)v);
-    put_padded(out, s, TEXT(""), buf_view(&body), '<');
+    put_padded(out, s, TEXT(""), buf_view(&body), '>');
     buf_release(&body);
 }
 
@@ -257,9 +280,6 @@ static void format_int(Lang *l, TextBuf *out, Value v, int64_t i,
         format_char(l, out, i, s, at);
         return;
     }
-    if (s->group == ',' && base != 10)
-        lang_raise(l, "ValueError", at, "Cannot specify ',' with '%c'.",
-                   s->type);
     snprintf(sign, sizeof sign, "%s", sign_text(s, i < 0));
     if (s->alternate && base != 10)
         snprintf(sign + strlen(sign), sizeof sign - strlen(sign), "0%c",
@@ -268,31 +288,51 @@ static void format_int(Lang *l, TextBuf *out, Value v, int64_t i,
     put_number(out, s, sign, &body, base == 10 ? 3 : 4);
 }
 
-// No type: the shortest text, or `precision` digits, with a ".0" if needed.
-static void put_general(TextBuf *out, double f, int precision)
+// 1e+100 becomes 1.e+100.
+static void put_with_point(TextBuf *out, double f)
 {
-    char text[64];
-    int digits = precision == 0 ? 1 : precision, exponent;
+    TextBuf b = {0};
+    const char *e;
+
+    float_repr(&b, f);
+    e = strchr(b.at, 'e');
+    if (!e || memchr(b.at, '.', b.len)) {
+        buf_text(out, buf_view(&b));
+    } else {
+        buf_add(out, b.at, (size_t)(e - b.at));
+        buf_printf(out, ".%s", e);
+    }
+    buf_release(&b);
+}
+
+// No type: the shortest text, or `precision` digits, with a ".0" if needed;
+// zeros at the end stay with '#'.
+static void put_general(TextBuf *out, double f, const Spec *s)
+{
+    char text[2 * MOST_DIGITS];
+    int digits = s->precision < 1 ? 1 : s->precision, exponent;
+    char *e, *end;
     size_t n;
 
-    if (precision < 0) {
-        float_repr(out, f);
+    if (s->precision < 0) {
+        (s->alternate ? put_with_point : float_repr)(out, f);
         return;
     }
-    snprintf(text, sizeof text, "%.*e", digits - 1 > 40 ? 40 : digits - 1, f);
-    exponent = atoi(strchr(text, 'e') + 1);
+    digits = digits > MOST_DIGITS ? MOST_DIGITS : digits;
+    snprintf(text, sizeof text, s->alternate ? "%#.*e" : "%.*e", digits - 1,
+             f);
+    e = end = strchr(text, 'e');
+    exponent = atoi(e + 1);
     if (exponent < -4 || exponent >= digits - 1) {
-        char *e = strchr(text, 'e'), *end = e;
-
-        while (strchr(text, '.') && end[-1] == '0')
+        while (!s->alternate && strchr(text, '.') && end[-1] == '0')
             end--;
-        end -= end[-1] == '.';
+        end -= !s->alternate && end[-1] == '.';
         buf_add(out, text, (size_t)(end - text));
         buf_puts(out, e);
         return;
     }
     n = out->len;
-    buf_printf(out, "%.*g", digits, f);
+    buf_printf(out, s->alternate ? "%#.*g" : "%.*g", digits, f);
     if (!memchr(out->at + n, '.', out->len - n))
         buf_puts(out, ".0");
 }
@@ -308,7 +348,7 @@ static void put_float(TextBuf *out, double f, const Spec *s)
         buf_puts(out, type == 'F' || type == 'E' || type == 'G'
                           ? (isnan(f) ? "NAN" : "INF") : word);
     } else if (!type) {
-        put_general(out, f, s->precision);
+        put_general(out, f, s);
     } else {
         snprintf(format, sizeof format, "%%%s.*%c", s->alternate ? "#" : "",
                  type == 'n' ? 'g' : type);

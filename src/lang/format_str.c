@@ -229,22 +229,6 @@ static void read_key(Percent *p)
     p->i = end + 1;
 }
 
-// Digits or '*', copied into the specification.
-static void copy_number(Percent *p, TextBuf *spec)
-{
-    if (p->i < p->t.len && p->t.at[p->i] == '*') {
-        int64_t n = value_to_int(p->l, take(p), "a width", p->span);
-
-        if (n < 0)
-            buf_addc(spec, '<');
-        buf_printf(spec, "%lld", (long long)(n < 0 ? -n : n));
-        p->i++;
-        return;
-    }
-    while (p->i < p->t.len && p->t.at[p->i] >= '0' && p->t.at[p->i] <= '9')
-        buf_addc(spec, p->t.at[p->i++]);
-}
-
 typedef struct {
     bool left, plus, blank, alternate, zero;
 } Flags;
@@ -265,6 +249,22 @@ static Flags read_flags(Percent *p)
     return f;
 }
 
+static Value character(Percent *p, Value v)
+{
+    TextBuf b = {0};
+    int64_t i;
+
+    if (v.kind == VAL_STR && str_len(v.s) == 1)
+        return v;
+    if (!as_int(v, &i))
+        lang_raise(p->l, "TypeError", p->span, "%%c requires int or char");
+    if (i < 0 || i > 0x10ffff)
+        lang_raise(p->l, "OverflowError", p->span,
+                   "%%c arg not in range(0x110000)");
+    str_append_point(&b, (int32_t)i);
+    return v_buf(p->l, &b);
+}
+
 static Value percent_operand(Percent *p, char code)
 {
     Value v = take(p);
@@ -281,7 +281,7 @@ static Value percent_operand(Percent *p, char code)
         return text_end(p->l);
     }
     if (code == 'c')
-        return v.kind == VAL_STR ? v : v_str(text_of(""));
+        return character(p, v);
     if (!as_number(v, &f))
         lang_raise(p->l, "TypeError", p->span,
                    "%%%c format: %s is required, not %s", code,
@@ -300,56 +300,143 @@ static Value percent_operand(Percent *p, char code)
     return v_float(f);
 }
 
-// "%05.1f" is what "{:05.1f}" is, but for alignment and '.' of integers.
-static void put_percent(Percent *p, TextBuf *out)
-{
-    TextBuf spec = {0};
-    Text made;
-    Flags f;
-    bool text;
+typedef struct {
+    Flags flags;
+    int64_t width, precision;   // -1: none
     char code;
-    TextBuf width = {0}, precision = {0};
+} Directive;
+
+// Digits, or '*': the next operand.
+static int64_t read_number(Percent *p)
+{
+    int64_t n = 0;
+
+    if (p->i < p->t.len && p->t.at[p->i] == '*') {
+        p->i++;
+        return need_int(p->l, take(p), p->span);
+    }
+    for (; p->i < p->t.len && p->t.at[p->i] >= '0' && p->t.at[p->i] <= '9';
+         p->i++)
+        if (n <= MOST_TEXT)
+            n = 10 * n + (p->t.at[p->i] - '0');
+    return n;
+}
+
+static Directive read_directive(Percent *p)
+{
+    Directive d = {.precision = -1};
 
     if (p->i < p->t.len && p->t.at[p->i] == '(')
         read_key(p);
-    f = read_flags(p);
-    copy_number(p, &width);
+    d.flags = read_flags(p);
+    d.width = read_number(p);
+    if (d.width < 0) {
+        d.flags.left = true;
+        d.width = d.width < -MOST_TEXT ? MOST_TEXT + 1 : -d.width;
+    }
     if (p->i < p->t.len && p->t.at[p->i] == '.') {
         p->i++;
-        buf_addc(&precision, '.');
-        copy_number(p, &precision);
-        if (precision.len == 1)
-            buf_addc(&precision, '0');
+        d.precision = read_number(p);
+        d.precision = d.precision < 0 ? 0 : d.precision;
     }
     if (p->i >= p->t.len)
         lang_raise(p->l, "ValueError", p->span, "incomplete format");
-    code = p->t.at[p->i++];
-    if (code == '%') {
+    if (d.width > MOST_TEXT || d.precision > MOST_TEXT)
+        lang_raise(p->l, "ValueError", p->span, "width or precision too big");
+    d.code = p->t.at[p->i++];
+    return d;
+}
+
+static void put_times(TextBuf *out, char c, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        buf_addc(out, c);
+}
+
+// sign, then zeros up to the width with the flag 0, then the rest.
+static void put_field(TextBuf *out, const Directive *d, Text sign, Text body,
+                      bool number)
+{
+    int64_t pad = d->width - str_len(sign) - str_len(body);
+    bool zeros = number && d->flags.zero && !d->flags.left;
+
+    if (!zeros && !d->flags.left)
+        put_times(out, ' ', pad);
+    buf_text(out, sign);
+    if (zeros)
+        put_times(out, '0', pad);
+    buf_text(out, body);
+    if (d->flags.left)
+        put_times(out, ' ', pad);
+}
+
+static const char *sign_of(const Directive *d, bool minus)
+{
+    return minus ? "-" : d->flags.plus ? "+" : d->flags.blank ? " " : "";
+}
+
+static void put_int(TextBuf *out, const Directive *d, int64_t v)
+{
+    uint64_t size = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    int base = d->code == 'o' ? 8 : (d->code | 0x20) == 'x' ? 16 : 10;
+    TextBuf digits = {0}, body = {0};
+    char sign[4];
+
+    snprintf(sign, sizeof sign, "%s", sign_of(d, v < 0));
+    if (d->flags.alternate && base != 10)
+        snprintf(sign + strlen(sign), sizeof sign - strlen(sign), "0%c",
+                 d->code);
+    int_digits(&digits, size, base, d->code == 'X');
+    put_times(&body, '0', d->precision - (int64_t)digits.len);
+    buf_text(&body, buf_view(&digits));
+    put_field(out, d, text_of(sign), buf_view(&body), true);
+    buf_release(&digits);
+    buf_release(&body);
+}
+
+static void put_float(Percent *p, TextBuf *out, const Directive *d, Value v)
+{
+    char spec[32];
+    TextBuf *b;
+    bool minus;
+
+    snprintf(spec, sizeof spec, "%s.%d%c", d->flags.alternate ? "#" : "",
+             d->precision < 0 ? 6 : (int)d->precision, d->code);
+    b = text_begin(p->l);
+    format_value(p->l, b, v, text_of(spec), p->span);
+    minus = b->len && b->at[0] == '-';
+    put_field(out, d, text_of(sign_of(d, minus)),
+              text_slice(buf_view(b), minus, b->len), true);
+    p->l->more->texts.depth--;
+}
+
+static void put_text(TextBuf *out, const Directive *d, Text t)
+{
+    if (d->precision >= 0 && d->code != 'c' && str_len(t) > d->precision)
+        t = text_slice(t, 0, str_offset(t, d->precision));
+    put_field(out, d, TEXT(""), t, false);
+}
+
+static void put_percent(Percent *p, TextBuf *out)
+{
+    Directive d = read_directive(p);
+    Value v;
+
+    if (d.code == '%') {
         buf_addc(out, '%');
         return;
     }
-    if (!strchr("diuoxXeEfFgGcrsa", code))
+    if (!strchr("diuoxXeEfFgGcrsa", d.code))
         lang_raise(p->l, "ValueError", p->span,
                    "unsupported format character '%c' (0x%x) at index %zu",
-                   code, (unsigned)code, p->i - 1);
-    text = strchr("rsac", code) != NULL;
-    if (f.left || (text && !(width.len && width.at[0] == '<')))
-        buf_puts(&spec, f.left ? "<" : ">");
-    if (!text && (f.plus || f.blank))
-        buf_addc(&spec, f.plus ? '+' : ' ');
-    if (!text && f.alternate)
-        buf_addc(&spec, '#');
-    if (!text && f.zero && !f.left)
-        buf_addc(&spec, '0');
-    buf_text(&spec, buf_view(&width));
-    if (!strchr("diuoxXc", code))
-        buf_text(&spec, buf_view(&precision));
-    if (!text)
-        buf_addc(&spec, code == 'i' || code == 'u' ? 'd' : code);
-    made = v_buf(p->l, &spec).s;
-    buf_release(&width);
-    buf_release(&precision);
-    format_value(p->l, out, percent_operand(p, code), made, p->span);
+                   d.code, (unsigned)d.code, p->i - 1);
+    v = percent_operand(p, d.code);
+    if (v.kind == VAL_STR)
+        put_text(out, &d, v.s);
+    else if (v.kind == VAL_INT)
+        put_int(out, &d, v.i);
+    else
+        put_float(p, out, &d, v);
 }
 
 Value format_percent(Lang *l, Text format, Value v, Span at)

@@ -74,8 +74,10 @@ static void run_loaded(Lang *l, Module *m, Ast *ast)
     l->more->loading--;
     if (ok)
         return;
-    if (!e.instance->trouble || !e.instance->trouble->forgiven)
-        exception_throw(l, e);
+    if (!e.instance->trouble || !e.instance->trouble->forgiven) {
+        map_set(l->options.arena, &l->modules, m->name, NULL);
+        exception_throw(l, e);                  // the next import tries again
+    }
     m->opaque = true;
 }
 

@@ -143,7 +143,7 @@ static Value m_most_common(Lang *l, Value self, const Args *args)
 
     args_count(l, "most_common", args, 0, 1);
     if (args->count && args->at[0].kind != VAL_NONE)
-        n = value_to_int(l, args->at[0], "n", args->at_span);
+        n = need_int(l, args->at[0], args->at_span);
     while (out->len < n && items->len) {
         int best = 0;
 

@@ -29,7 +29,7 @@ static Value m_insert(Lang *l, Value self, const Args *args)
     int64_t i;
 
     args_count(l, "insert", args, 2, 2);
-    i = value_to_int(l, args->at[0], "the index", args->at_span);
+    i = need_int(l, args->at[0], args->at_span);
     i = i < 0 ? i + list->len : i;
     i = i < 0 ? 0 : i > list->len ? list->len : i;
     list_append(l, list, args->at[1]);
@@ -47,7 +47,7 @@ static Value m_pop(Lang *l, Value self, const Args *args)
 
     args_count(l, "pop", args, 0, 1);
     if (args->count)
-        i = value_to_int(l, args->at[0], "the index", args->at_span);
+        i = need_int(l, args->at[0], args->at_span);
     if (list->len == 0)
         lang_raise(l, "IndexError", args->at_span, "pop from empty list");
     i = i < 0 ? i + list->len : i;
@@ -86,9 +86,9 @@ static Value m_index(Lang *l, Value self, const Args *args)
 
     args_count(l, "index", args, 1, 3);
     if (args->count > 1)
-        from = value_to_int(l, args->at[1], "the start", args->at_span);
+        from = need_int(l, args->at[1], args->at_span);
     if (args->count > 2)
-        to = value_to_int(l, args->at[2], "the stop", args->at_span);
+        to = need_int(l, args->at[2], args->at_span);
     from = from < 0 ? from + self.list->len : from;
     to = to < 0 ? to + self.list->len : to;
     to = to > self.list->len ? self.list->len : to;

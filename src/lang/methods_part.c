@@ -101,7 +101,7 @@ static Value split(Lang *l, const char *name, Value self, const Args *args,
 
     args_bind(l, name, args, names, 2, in);
     if (in[1].kind != VAL_UNBOUND)
-        most = value_to_int(l, in[1], "maxsplit", args->at_span);
+        most = need_int(l, in[1], args->at_span);
     if (in[0].kind == VAL_UNBOUND || in[0].kind == VAL_NONE) {
         (from_right ? rsplit_blanks : split_blanks)(l, out, self.s, most);
         return v_of_list(out);
@@ -214,12 +214,13 @@ static Value m_replace(Lang *l, Value self, const Args *args)
     int64_t most = INT64_MAX, at;
     size_t from = 0;
     TextBuf *out;
+    int n;
 
     args_count(l, "replace", args, 2, 3);
     old = method_text(l, "replace", args->at[0], args->at_span);
     by = method_text(l, "replace", args->at[1], args->at_span);
     if (args->count == 3)
-        most = value_to_int(l, args->at[2], "count", args->at_span);
+        most = need_int(l, args->at[2], args->at_span);
     if (most < 0)
         most = INT64_MAX;
     out = text_begin(l);
@@ -230,7 +231,9 @@ static Value m_replace(Lang *l, Value self, const Args *args)
         if (old.len == 0) {                     // between all characters
             if (from >= t.len)
                 break;
-            buf_addc(out, t.at[from++]);
+            str_point(t, from, &n);
+            buf_text(out, text_slice(t, from, from + (size_t)n));
+            from += (size_t)n;
         }
         if (out->len > MOST_TEXT)
             lang_raise(l, "MemoryError", args->at_span,
@@ -242,7 +245,7 @@ static Value m_replace(Lang *l, Value self, const Args *args)
 
 static int64_t width_arg(Lang *l, const Args *args)
 {
-    int64_t n = value_to_int(l, args->at[0], "the width", args->at_span);
+    int64_t n = need_int(l, args->at[0], args->at_span);
 
     if (n > MOST_TEXT)
         lang_raise(l, "MemoryError", args->at_span,
@@ -264,6 +267,8 @@ static Value padded(Lang *l, const char *name, Value self, const Args *args,
         lang_raise(l, "TypeError", args->at_span,
                    "The fill character must be exactly one character long");
     pad = width_arg(l, args) - str_len(self.s);
+    if (pad <= 0)
+        return self;
     left = where == 'r' ? pad
            : where == 'l' ? 0
                           : pad / 2 + (pad & (pad + str_len(self.s)) & 1);
@@ -319,7 +324,8 @@ static Value m_expandtabs(Lang *l, Value self, const Args *args)
 
         if (c != '\t') {
             buf_addc(&b, c);
-            column = c == '\n' ? 0 : column + 1;
+            column = c == '\n' || c == '\r'
+                         ? 0 : column + (((unsigned char)c & 0xc0) != 0x80);
             continue;
         }
         for (int64_t n = size > 0 ? size - column % size : 0; n > 0; n--) {

@@ -16,33 +16,41 @@ Text method_text(Lang *l, const char *method, Value v, Span at)
 
 // ---- case ------------------------------------------------------------------
 
-static Value change_case(Lang *l, Text t, int (*change)(int))
+static bool is_upper(int32_t p)
 {
-    TextBuf b = {0};
-
-    for (size_t i = 0; i < t.len; i++) {
-        unsigned char c = (unsigned char)t.at[i];
-
-        buf_addc(&b, c < 0x80 ? (char)change(c) : t.at[i]);
-    }
-    return v_buf(l, &b);
+    return point_lower(p) != p;
 }
 
-static int swapped(int c)
+static bool is_lower(int32_t p)
 {
-    return islower(c) ? toupper(c) : tolower(c);
+    return point_upper(p) != p;
+}
+
+static int32_t swapped(int32_t p)
+{
+    return is_lower(p) ? point_upper(p) : point_lower(p);
+}
+
+static Value change_case(Lang *l, Text t, int32_t (*change)(int32_t))
+{
+    TextBuf b = {0};
+    int n;
+
+    for (size_t i = 0; i < t.len; i += (size_t)n)
+        str_append_point(&b, change(str_point(t, i, &n)));
+    return v_buf(l, &b);
 }
 
 static Value m_upper(Lang *l, Value self, const Args *args)
 {
     args_count(l, "upper", args, 0, 0);
-    return change_case(l, self.s, toupper);
+    return change_case(l, self.s, point_upper);
 }
 
 static Value m_lower(Lang *l, Value self, const Args *args)
 {
     args_count(l, "lower", args, 0, 0);
-    return change_case(l, self.s, tolower);
+    return change_case(l, self.s, point_lower);
 }
 
 static Value m_swapcase(Lang *l, Value self, const Args *args)
@@ -51,31 +59,37 @@ static Value m_swapcase(Lang *l, Value self, const Args *args)
     return change_case(l, self.s, swapped);
 }
 
+static bool is_letter(int32_t p)
+{
+    return p >= 0x80 ? p >= 0xc0 && p != 0xd7 && p != 0xf7 : isalpha(p) != 0;
+}
+
+// The first letter, or that of each word, is upper, the others lower.
+static Value title(Lang *l, Text t, bool words)
+{
+    TextBuf b = {0};
+    bool inside = false;
+    int n;
+
+    for (size_t i = 0; i < t.len; i += (size_t)n) {
+        int32_t p = str_point(t, i, &n);
+
+        str_append_point(&b, inside ? point_lower(p) : point_upper(p));
+        inside = !words || is_letter(p);
+    }
+    return v_buf(l, &b);
+}
+
 static Value m_capitalize(Lang *l, Value self, const Args *args)
 {
-    Value v = m_lower(l, self, args);
-    TextBuf b = {0};
-
-    buf_text(&b, v.s);
-    if (b.len && (unsigned char)b.at[0] < 0x80)
-        b.at[0] = (char)toupper((unsigned char)b.at[0]);
-    return v_buf(l, &b);
+    args_count(l, "capitalize", args, 0, 0);
+    return title(l, self.s, false);
 }
 
 static Value m_title(Lang *l, Value self, const Args *args)
 {
-    TextBuf b = {0};
-    bool inside = false;
-
     args_count(l, "title", args, 0, 0);
-    for (size_t i = 0; i < self.s.len; i++) {
-        unsigned char c = (unsigned char)self.s.at[i];
-
-        buf_addc(&b, c >= 0x80 ? (char)c
-                               : (char)(inside ? tolower(c) : toupper(c)));
-        inside = c >= 0x80 || isalpha(c);
-    }
-    return v_buf(l, &b);
+    return title(l, self.s, true);
 }
 
 // ---- tests -----------------------------------------------------------------
@@ -89,10 +103,12 @@ static bool all_are(Text t, int (*is)(int))
     return t.len > 0;
 }
 
-static bool has(Text t, int (*is)(int))
+static bool has(Text t, bool (*is)(int32_t))
 {
-    for (size_t i = 0; i < t.len; i++)
-        if ((unsigned char)t.at[i] < 0x80 && is((unsigned char)t.at[i]))
+    int n;
+
+    for (size_t i = 0; i < t.len; i += (size_t)n)
+        if (is(str_point(t, i, &n)))
             return true;
     return false;
 }
@@ -124,13 +140,13 @@ static Value m_isspace(Lang *l, Value self, const Args *args)
 static Value m_isupper(Lang *l, Value self, const Args *args)
 {
     args_count(l, "isupper", args, 0, 0);
-    return v_bool(has(self.s, isupper) && !has(self.s, islower));
+    return v_bool(has(self.s, is_upper) && !has(self.s, is_lower));
 }
 
 static Value m_islower(Lang *l, Value self, const Args *args)
 {
     args_count(l, "islower", args, 0, 0);
-    return v_bool(has(self.s, islower) && !has(self.s, isupper));
+    return v_bool(has(self.s, is_lower) && !has(self.s, is_upper));
 }
 
 static Value m_isidentifier(Lang *l, Value self, const Args *args)
@@ -350,8 +366,10 @@ static Value m_startswith(Lang *l, Value self, const Args *args)
     int64_t first;
 
     args_count(l, "startswith", args, 1, 3);
-    return v_bool(matches_any(l, "startswith", window(l, self, args, &first),
-                              args->at[0], false, args->at_span));
+    return v_bool(!beyond(self, args) &&
+                  matches_any(l, "startswith",
+                              window(l, self, args, &first), args->at[0],
+                              false, args->at_span));
 }
 
 static Value m_endswith(Lang *l, Value self, const Args *args)
@@ -359,8 +377,10 @@ static Value m_endswith(Lang *l, Value self, const Args *args)
     int64_t first;
 
     args_count(l, "endswith", args, 1, 3);
-    return v_bool(matches_any(l, "endswith", window(l, self, args, &first),
-                              args->at[0], true, args->at_span));
+    return v_bool(!beyond(self, args) &&
+                  matches_any(l, "endswith",
+                              window(l, self, args, &first), args->at[0],
+                              true, args->at_span));
 }
 
 static Value m_encode(Lang *l, Value self, const Args *args)

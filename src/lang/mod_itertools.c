@@ -120,7 +120,7 @@ static Value i_product(Lang *l, void *ctx, const Args *args)
 
     (void)ctx;
     args_keyword(args, "repeat", &repeat);
-    times = value_to_int(l, repeat, "repeat", args->at_span);
+    times = need_int(l, repeat, args->at_span);
     it->source = v_of_list(pools);
     temp_push(l, it->source);
     if (times > 64)
@@ -165,7 +165,7 @@ static bool combination_next(Lang *l, IterState *it, Value *out)
 
 static int64_t length_arg(Lang *l, Value v, Span at)
 {
-    int64_t r = value_to_int(l, v, "r", at);
+    int64_t r = need_int(l, v, at);
 
     if (r < 0)
         lang_raise(l, "ValueError", at, "r must be non-negative");
@@ -306,7 +306,7 @@ static Value i_repeat(Lang *l, void *ctx, const Args *args)
     it->source = in[0];
     it->stop = -1;
     if (in[1].kind != VAL_UNBOUND)
-        it->stop = value_to_int(l, in[1], "times", args->at_span);
+        it->stop = need_int(l, in[1], args->at_span);
     if (in[1].kind != VAL_UNBOUND && it->stop < 0)
         it->stop = 0;
     return v_iter(it);
@@ -357,7 +357,7 @@ static Value i_islice(Lang *l, void *ctx, const Args *args)
     for (int i = 1; i < args->count; i++)
         if (args->at[i].kind != VAL_NONE)
             n[args->count == 2 ? 1 : i - 1] =
-                value_to_int(l, args->at[i], "a bound", args->at_span);
+                need_int(l, args->at[i], args->at_span);
     if (n[0] < 0 || n[1] < -1 || n[2] < 1 || n[1] > INT32_MAX)
         lang_raise(l, "ValueError", args->at_span,
                    "Stop argument for islice() must be None or an integer: "

@@ -255,13 +255,7 @@ static Value m_trunc(Lang *l, void *ctx, const Args *args)
 
 static int64_t whole(Lang *l, const Args *args, int i)
 {
-    int64_t n;
-
-    if (!as_int(args->at[i], &n))
-        lang_raise(l, "TypeError", args->at_span,
-                   "'%s' object cannot be interpreted as an integer",
-                   value_type_name(args->at[i]));
-    return n;
+    return need_int(l, args->at[i], args->at_span);
 }
 
 static int64_t gcd(int64_t a, int64_t b)

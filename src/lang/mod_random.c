@@ -163,8 +163,8 @@ static Value r_randint(Lang *l, void *ctx, const Args *args)
     int64_t r[3] = {0, 0, 1};
 
     args_count(l, "randint", args, 2, 2);
-    r[0] = value_to_int(l, args->at[0], "a", args->at_span);
-    r[1] = value_to_int(l, args->at[1], "b", args->at_span);
+    r[0] = need_int(l, args->at[0], args->at_span);
+    r[1] = need_int(l, args->at[1], args->at_span);
     if (__builtin_add_overflow(r[1], 1, &r[1]))
         int_overflow(l, args->at_span);
     return in_range(l, ctx, r, args->at_span);
@@ -175,7 +175,7 @@ static Value r_getrandbits(Lang *l, void *ctx, const Args *args)
     int64_t k;
 
     args_count(l, "getrandbits", args, 1, 1);
-    k = value_to_int(l, args->at[0], "k", args->at_span);
+    k = need_int(l, args->at[0], args->at_span);
     if (k < 0 || k > 63)
         int_overflow(l, args->at_span);
     return v_int(k ? (int64_t)bits(ctx, (int)k) : 0);
@@ -262,7 +262,7 @@ static Value r_sample(Lang *l, void *ctx, const Args *args)
 
     args_bind(l, "sample", args, names, 2, in);
     from = value_to_list(l, in[0], args->at_span);
-    k = value_to_int(l, in[1], "k", args->at_span);
+    k = need_int(l, in[1], args->at_span);
     if (k < 0 || k > from->len)
         lang_raise(l, "ValueError", args->at_span,
                    "Sample larger than population or is negative");

@@ -56,15 +56,19 @@ static Value int_truediv(Lang *l, int64_t a, int64_t b, Span at)
     unsigned __int128 n = magnitude(a), q;
     uint64_t d = magnitude(b);
     double f;
+    int shift;
 
     if (b == 0)
         lang_raise(l, "ZeroDivisionError", at, "division by zero");
     if (a > -exact && a < exact && b > -exact && b < exact)
         return v_float((double)a / (double)b);
-    n <<= 64;
+    if (a == 0)
+        return v_float(0);
+    shift = 63 + __builtin_clzll((uint64_t)n);
+    n <<= shift;
     q = n / d;
     q |= n % d != 0;
-    f = ldexp((double)q, -64);
+    f = ldexp((double)q, -shift);
     return v_float((a < 0) != (b < 0) ? -f : f);
 }
 
@@ -76,7 +80,7 @@ static Value int_shift(Lang *l, AstOp op, int64_t a, int64_t n, Span at)
         return v_int(a >> (n > 63 ? 63 : n));
     if (a == 0)
         return v_int(0);
-    if (n > 62 || a > INT64_MAX >> n || a < INT64_MIN >> n)
+    if (n > 63 || a > INT64_MAX >> n || a < INT64_MIN >> n)
         int_overflow(l, at);
     return v_int((int64_t)((uint64_t)a << n));
 }
@@ -447,20 +451,49 @@ void float_repr(TextBuf *out, double f)
 
 // ---- round() ---------------------------------------------------------------
 
+// The decimal digits of a whole number, cut after the place of 10^places and
+// rounded half to even; `rest` says that the number has a fraction besides.
+static double round_digits(char *text, int places, bool rest)
+{
+    int len = (int)strlen(text), cut = len - places;
+    bool half, up;
+
+    if (cut < 0)
+        return 0;
+    for (int i = cut + 1; i < len; i++)
+        rest |= text[i] != '0';
+    half = text[cut] == '5' && !rest;
+    up = text[cut] >= '5' && (!half || (cut > 0 && text[cut - 1] % 2 == 1));
+    for (int i = cut; i < len; i++)
+        text[i] = '0';
+    if (!up)
+        return strtod(text, NULL);
+    while (cut > 0 && text[cut - 1] == '9')
+        text[--cut] = '0';
+    if (cut > 0) {
+        text[cut - 1]++;
+        return strtod(text, NULL);
+    }
+    memmove(text + 1, text, (size_t)len + 1);
+    text[0] = '1';
+    return strtod(text, NULL);
+}
+
 // Half to even on the exact decimal value of f, as printf rounds it.
 double float_round(double f, int digits)
 {
     enum { MOST = 330 };
     char text[2 * MOST + 20];
+    double whole;
 
     if (!isfinite(f) || digits > 323)
         return f;
     if (digits < -308)
         return copysign(0, f);
     if (digits < 0) {
-        double unit = pow(10, -digits);
-
-        return nearbyint(f / unit) * unit;
+        whole = trunc(fabs(f));
+        snprintf(text, sizeof text, "%.0f", whole);
+        return copysign(round_digits(text, -digits, whole != fabs(f)), f);
     }
     snprintf(text, sizeof text, "%.*f", digits, f);
     return strtod(text, NULL);
@@ -468,19 +501,19 @@ double float_round(double f, int digits)
 
 int64_t int_round(Lang *l, int64_t v, int64_t digits, Span at)
 {
-    int64_t unit = 1, down, rest;
+    __int128 unit = 1, down, rest;
 
     if (digits >= 0)
         return v;
-    if (digits < -18)
+    if (digits < -19)
         return 0;
     for (; digits < 0; digits++)
         unit *= 10;
-    rest = int_mod(l, v, unit, at).i;
+    rest = v % unit + (v % unit < 0 ? unit : 0);
     down = v - rest;
-    if (rest > unit / 2 || (rest == unit / 2 && down / unit % 2 != 0)) {
-        if (__builtin_add_overflow(down, unit, &down))
-            int_overflow(l, at);
-    }
-    return down;
+    if (rest > unit / 2 || (rest == unit / 2 && down / unit % 2 != 0))
+        down += unit;
+    if (down != (int64_t)down)
+        int_overflow(l, at);
+    return (int64_t)down;
 }

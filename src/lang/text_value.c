@@ -86,6 +86,40 @@ int32_t str_point(Text t, size_t at, int *bytes)
     return point;
 }
 
+// ---- case ------------------------------------------------------------------
+
+// Upper letters [first, last] whose lower ones lie `gap` further; with gap 1
+// they take turns.
+static const struct {
+    int32_t first, last, gap;
+} cases[] = {
+    {'A', 'Z', 32},         {0xc0, 0xd6, 32},     {0xd8, 0xde, 32},
+    {0x100, 0x12e, 1},      {0x132, 0x136, 1},    {0x139, 0x147, 1},
+    {0x14a, 0x176, 1},      {0x391, 0x3a1, 32},   {0x3a3, 0x3a9, 32},
+    {0x400, 0x40f, 80},     {0x410, 0x42f, 32},
+};
+
+int32_t point_lower(int32_t p)
+{
+    for (size_t i = 0; i < countof(cases); i++)
+        if (p >= cases[i].first && p <= cases[i].last &&
+            (cases[i].gap > 1 || (p - cases[i].first) % 2 == 0))
+            return p + cases[i].gap;
+    return p;
+}
+
+int32_t point_upper(int32_t p)
+{
+    for (size_t i = 0; i < countof(cases); i++) {
+        int32_t u = p - cases[i].gap;
+
+        if (u >= cases[i].first && u <= cases[i].last &&
+            (cases[i].gap > 1 || (u - cases[i].first) % 2 == 0))
+            return u;
+    }
+    return p;
+}
+
 void str_append_point(TextBuf *b, int32_t p)
 {
     if (p < 0x80) {
@@ -113,7 +147,7 @@ static bool printable(int32_t p)
         (p >= 0x2028 && p <= 0x202f) || (p >= 0x205f && p <= 0x206f))
         return false;
     return !(p >= 0xd800 && p <= 0xf8ff) && p != 0x3000 && p != 0xfeff &&
-           p < 0xe0000;
+           p < 0x323b0;                         // no letters beyond
 }
 
 static void put_escaped(TextBuf *out, int32_t p)

@@ -85,7 +85,7 @@ static Value make_int(Lang *l, const Args *args)
         base = args->at[1];
     else if (!args_keyword(args, "base", &base))
         return int_of(l, args->at[0], args->at_span);
-    b = value_to_int(l, base, "the base", args->at_span);
+    b = need_int(l, base, args->at_span);
     if ((b < 2 || b > 36) && b != 0)
         lang_raise(l, "ValueError", args->at_span,
                    "int() base must be >= 2 and <= 36, or 0");

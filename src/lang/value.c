@@ -247,6 +247,20 @@ int64_t value_to_int(Lang *l, Value v, const char *what, Span at)
                value_type_name(v));
 }
 
+// The same in Python's words, for what Python itself takes.
+int64_t need_int(Lang *l, Value v, Span at)
+{
+    int64_t i;
+
+    if (as_index(l, v, &i, at))
+        return i;
+    if (v_is_device(v))
+        return value_to_int(l, v, "this", at);
+    lang_raise(l, "TypeError", at,
+               "'%s' object cannot be interpreted as an integer",
+               value_type_name(v));
+}
+
 double value_to_float(Lang *l, Value v, const char *what, Span at)
 {
     double f;
