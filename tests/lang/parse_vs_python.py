@@ -4,11 +4,12 @@
     parse_vs_python.py TOOL [--mutations N] [--seed N] [--verbose] [PATH...]
 
 TOOL is the program made of parse_files.c; PATHs are files or folders (default:
-the programs, the golden inputs, and this Python's own library). Every file
-that CPython parses must give the same tree, with the same places, and the same
-names in the same scopes; every file that it refuses must be refused. Then random mutations of the files: what
-is a syntax error there must be one here, and what compiles there must give the
-same tree here. Prints TAP.
+the programs, the golden inputs, and this Python's own library without what was
+installed into it). Every file that CPython parses must give the same tree, with
+the same places, and the same names in the same scopes; every file that it
+refuses must be refused. Then random mutations of the files: what is a syntax
+error there must be one here, and what compiles there must give the same tree
+here. Prints TAP.
 
 Python before 3.12 reads f-strings by other rules: there places inside them
 are not compared, and mutants of programs with f-strings are left out.
@@ -292,7 +293,8 @@ def python_files(paths):
     for path in paths:
         if os.path.isfile(path):
             yield path
-        for folder, _, names in sorted(os.walk(path)):
+        for folder, inner, names in os.walk(path):
+            inner[:] = sorted(set(inner) - {"site-packages"})
             for name in sorted(names):
                 if name.endswith((".py", ".tile")):
                     yield os.path.join(folder, name)
