@@ -20,7 +20,25 @@ typedef enum {
     // Literals keep the digits of the source. Tensors of those dtypes are then
     // passed as f64 arrays.
     CODE_F64,
+    CODE_COUNTED,   // as written, with an event before each use of tiles
+    // Scalars, control flow and the same events; tiles are left out, and so
+    // are the stores of T.Parallel. A kernel whose control or addresses come
+    // from tiles is lowered as CODE_COUNTED (CodeFacts.tile_dependent).
+    CODE_CONTROL,
 } CodeMode;
+
+enum { CODE_EVENT_VARS = 16 };
+
+// What the interpreter tells whenever a statement on tiles begins: a tile
+// operation, a T.Parallel, a store of an element.
+typedef struct {
+    int stmt;               // its id in the IR
+    Span at;
+    int var_count;          // what its addresses, extents and masks need:
+    const int *var;         // ids of variables; -1 - id of an alloc_var
+    const int *slot;        // where interp finds the values
+    bool masked_by_data;    // a mask or address inside also reads elements
+} CodeEvent;
 
 // NULL after reporting what cannot be lowered (exit 4 with the line).
 Code *code_lower(Arena *a, Diag *d, const IrKernel *k, CodeMode mode);
@@ -31,8 +49,10 @@ typedef struct {
     bool atomics_on_global;     // blocks add to the same elements
     bool reads_written_global;  // a launch reads a tensor that it also writes
     bool reinterprets;          // bit tricks: f64 mode would be meaningless
+    bool tile_dependent;        // CODE_CONTROL was not possible
 } CodeFacts;
 CodeFacts code_facts(const Code *c);
+const CodeEvent *code_events(const Code *c, int *count);
 
 // `dump --stage=code`: one instruction a line, stable.
 void code_print(TextBuf *out, const SourceSet *sources, const Code *c);

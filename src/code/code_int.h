@@ -139,6 +139,7 @@ typedef struct {
     LIST(Scan) scan;
     LIST(Im2col) im2col;
     LIST(Print) print;
+    LIST(CodeEvent) event;
     LIST(Site) site;
     LIST(CodeLoop) loops;
     LIST(Launch) launches;
@@ -146,6 +147,9 @@ typedef struct {
     StorePlace *place;      // likewise: how its stores place the blocks
     PhysicalLayout *layout; // by buffer: of annotated global ones
     int64_t scratch;        // bytes used by this launch
+    bool *kernel_writes;    // CODE_CONTROL, by buffer root: by any statement
+    bool *unread;           // likewise, by variable: its value reads tiles
+    bool tile_dependent;    // CODE_CONTROL has failed
 } Lower;
 
 // ---- lower.c -------------------------------------------------------------
@@ -232,6 +236,13 @@ bool layout_place(Lower *l, const IrBuffer *b, const Form *index, Form *out);
 void note_read(Lower *l, const IrBuffer *b);
 void note_write(Lower *l, const IrBuffer *b, const Form *index);
 void note_atomic(Lower *l, const IrBuffer *b);
+
+// ---- lower_event.c -------------------------------------------------------
+// Whether s is left out.
+bool lower_event(Lower *l, const IrStmt *s);
+void find_kernel_writes(Lower *l);
+bool walk_can_read(const Lower *l, const IrBuffer *b);
+void depends_on_tiles(Lower *l);
 
 // ---- lower_stmt.c --------------------------------------------------------
 void lower_stmt(Lower *l, const IrStmt *s);

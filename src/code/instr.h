@@ -17,6 +17,7 @@
 #ifndef CODE_INSTR_H
 #define CODE_INSTR_H
 
+#include "code/code.h"
 #include "num/lanes.h"
 #include "num/num.h"
 #include "support/support.h"
@@ -254,6 +255,8 @@ struct Code {
     int im2col_count;
     Print *print;
     int print_count;
+    CodeEvent *event;
+    int event_count;
     Site *site;
     int site_count;
     CodeLoop *loop;
@@ -268,6 +271,7 @@ struct Code {
     int launch_count;
     int64_t scratch_bytes;
     bool atomics_on_global, reads_written_global, reinterprets, prints;
+    bool tile_dependent;
 };
 
 typedef struct {

@@ -563,6 +563,7 @@ static void publish(Lower *l)
     PUBLISH(scan);
     PUBLISH(im2col);
     PUBLISH(print);
+    PUBLISH(event);
     PUBLISH(site);
     c->slot = l->slot.at;
     c->slot_count = l->slot.len;
@@ -608,12 +609,20 @@ Code *code_lower(Arena *a, Diag *d, const IrKernel *k, CodeMode mode)
     init_params(l);
     find_private(l);
     init_buffers(l);
+    if (mode == CODE_CONTROL && !l->failed)
+        find_kernel_writes(l);
     set_safe_values(l);
     set_layouts(l);
     halt(l);
     l->out = &host;
     lower_host(l, k->body);
     halt(l);
+    if (l->tile_dependent) {
+        c = code_lower(a, d, k, CODE_COUNTED);
+        if (c)
+            c->tile_dependent = true;
+        return c;
+    }
     if (l->failed)
         return NULL;
     c->shapes = finish_list(l, &shapes);
@@ -627,5 +636,12 @@ CodeFacts code_facts(const Code *c)
     return (CodeFacts){.launches = c->launch_count,
                        .atomics_on_global = c->atomics_on_global,
                        .reads_written_global = c->reads_written_global,
-                       .reinterprets = c->reinterprets};
+                       .reinterprets = c->reinterprets,
+                       .tile_dependent = c->tile_dependent};
+}
+
+const CodeEvent *code_events(const Code *c, int *count)
+{
+    *count = c->event_count;
+    return c->event;
 }

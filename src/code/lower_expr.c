@@ -578,6 +578,10 @@ static Val variable_value(Lower *l, const IrVar *v)
     }
     if (b->kind == BIND_FORM)
         return form_value(l, b->form, v->dtype);
+    if (b->kind == BIND_NONE && l->unread && l->unread[v->id]) {
+        depends_on_tiles(l);
+        return slot_value(int_slot(l, DT_I32, 0), v->dtype);
+    }
     if (b->kind == BIND_NONE) {
         bad_program(l, "code-unbound", "'%.*s' has no value here",
                     TEXT_ARG(v->name));
@@ -613,11 +617,21 @@ static Val atomic_value(Lower *l, const IrExpr *e)
     return old;
 }
 
+static bool reads_tiles(const Lower *l, const IrExpr *e)
+{
+    return e->kind == EXPR_ATOMIC ||
+           (e->kind == EXPR_LOAD && !walk_can_read(l, e->buffer));
+}
+
 static Val value_of_kind(Lower *l, const IrExpr *e)
 {
     DType t = map_dtype(l, e->dtype);
     Form f;
 
+    if (l->mode == CODE_CONTROL && reads_tiles(l, e)) {
+        depends_on_tiles(l);
+        return slot_value(int_slot(l, DT_I32, 0), t);
+    }
     switch (e->kind) {
     case EXPR_INT:
         return slot_value(int_slot(l, t, e->i64), t);

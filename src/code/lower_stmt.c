@@ -124,7 +124,8 @@ static void lower_alloc(Lower *l, const IrStmt *s)
         alloc_var(l, s->buffer);
         return;
     }
-    if (s->buffer->alias_of || s->buffer->scope == SCOPE_GLOBAL)
+    if (s->buffer->alias_of || s->buffer->scope == SCOPE_GLOBAL ||
+        l->mode == CODE_CONTROL)
         return;
     if (root->place != BUFFER_PRIVATE && l->par) {
         unsupported(l, "'%.*s' is allocated inside of a T.Parallel",
@@ -350,6 +351,8 @@ void lower_stmt(Lower *l, const IrStmt *s)
         l->at = s->at;
         l->stmt = s->id;
     }
+    if (l->mode >= CODE_COUNTED && lower_event(l, s))
+        return;
     switch (s->kind) {
     case STMT_BLOCK:
         lower_block(l, s);

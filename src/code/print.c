@@ -216,6 +216,9 @@ static void print_operand(TextBuf *out, const Code *c, char kind, int x, int pc)
     case 'q':
         print_print(out, c, &c->print[x]);
         break;
+    case 'e':
+        buf_printf(out, "%d of statement %d", x, c->event[x].stmt);
+        break;
     case 'p':
         print_space(out, c, &c->space[x]);
         break;

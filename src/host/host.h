@@ -82,8 +82,8 @@ struct KernelObject {
     Host *host;
     IrKernel *ir;
     Text factory;               // name of the factory or eager function
-    Code *code[2];              // by CodeMode, lowered when first needed
-    bool failed[2];
+    Code *code[CODE_CONTROL + 1];   // by CodeMode, lowered when first needed
+    bool failed[CODE_CONTROL + 1];
     const Dict *arguments;      // Python arguments it was made with, by name
     int const_count;            // the last of them are T.const sizes
 };

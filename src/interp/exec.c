@@ -63,6 +63,20 @@ const Instr *exec_CHECK(Worker *w, const Instr *i)
     return i + 1;
 }
 
+const Instr *exec_EVENT(Worker *w, const Instr *i)
+{
+    const InterpOptions *o = w->run->options;
+    const CodeEvent *e = &w->code->event[i->a];
+    int64_t value[CODE_EVENT_VARS];
+
+    if (!o->event)
+        return i + 1;
+    for (int v = 0; v < e->var_count; v++)
+        value[v] = w->slot[e->slot[v]].i;
+    o->event(o->event_ctx, (int)(w - w->run->workers), i->a, value);
+    return i + 1;
+}
+
 // ---- T.Parallel ----------------------------------------------------------
 
 static int64_t smaller(int64_t a, int64_t b)

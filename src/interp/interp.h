@@ -55,6 +55,10 @@ typedef struct {
     void (*progress)(void *ctx, int64_t done, int64_t total);
     void *progress_ctx;
     int max_findings;           // kept per run, default 20; all are counted
+    // Code with events only: `event` of code_events, its variables' values.
+    // Called from all threads, `worker` being below parallel_threads().
+    void (*event)(void *ctx, int worker, int event, const int64_t *values);
+    void *event_ctx;
 } InterpOptions;
 
 typedef struct {
