@@ -561,6 +561,11 @@ bool is_instance(Lang *l, Value v, Value type, Span at)
                "tuple of types, or a union");
 }
 
+bool lang_is_instance(Lang *l, Value v, Value type, Span at)
+{
+    return is_instance(l, v, type, at);
+}
+
 bool is_subclass(Lang *l, Value c, Value type, Span at)
 {
     if (type.kind == VAL_TUPLE) {

@@ -92,6 +92,11 @@ static void free_object(Lang *l, Foreign *f)
 }
 
 // Can a result of this kind hold on to an operand without having bound it?
+static bool holds_values(const Foreign *f)
+{
+    return f->type->mark && (!f->type->holds || f->type->holds(f));
+}
+
 static bool may_refer(Value result)
 {
     switch (result.kind) {
@@ -109,7 +114,7 @@ static bool may_refer(Value result)
     case VAL_TYPE:
         return false;
     case VAL_FOREIGN:
-        return result.foreign->type->mark != NULL;
+        return holds_values(result.foreign);
     default:
         return true;
     }
@@ -130,7 +135,7 @@ void temp_drop(Lang *l, Value v, Value result)
     Foreign **link = &l->foreign;
 
     if (v.kind != VAL_FOREIGN || v.foreign->bound ||
-        v.foreign->type->mark || may_refer(result) ||
+        holds_values(v.foreign) || may_refer(result) ||
         (result.kind == VAL_FOREIGN && result.foreign == v.foreign) ||
         is_pinned(l, v.foreign))
         return;

@@ -37,8 +37,13 @@ typedef struct {
     // `with self as x:`; exit always runs.
     Value (*enter)(Lang *l, Foreign *self, Span at);
     void (*exit)(Lang *l, Foreign *self, Span at);
+    // Instead of exit: sees the exception, or NONE, and may have it forgotten
+    // by returning true, unless it is one that cannot be caught.
+    bool (*leave)(Lang *l, Foreign *self, Value e, bool catchable, Span at);
     // Values held inside (a profiler's kernel): calls mark on each.
     void (*mark)(Foreign *self, void (*mark)(Lang *l, Value v), Lang *l);
+    // Does it hold any now? NULL: it may.
+    bool (*holds)(const Foreign *self);
     void (*release)(Foreign *self);             // frees what it owns
 } ForeignType;
 

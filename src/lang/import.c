@@ -216,6 +216,13 @@ Module *import_module(Lang *l, Text name, Span at)
     return m;
 }
 
+Module *lang_find_module(Lang *l, Text name, Span at)
+{
+    Module *m = import_module(l, name, at);
+
+    return m->opaque ? NULL : m;
+}
+
 // ---- import a.b.c as x -----------------------------------------------------
 
 static Text first_name(Text dotted)

@@ -214,6 +214,11 @@ bool lang_run_file(Lang *l, uint32_t file, Text name, Module **out)
     return exception_is(l, e, EXC_SYSTEM_EXIT) && l->exit_code == 0;
 }
 
+Module *lang_main(const Lang *l)
+{
+    return l->main;
+}
+
 // ---- what the host asks of functions ---------------------------------------
 
 int function_param_count(const Function *f)

@@ -72,6 +72,12 @@ int lang_pins(const Lang *l);
 void lang_pin(Lang *l, Value v);
 void lang_unpin(Lang *l, int mark);
 bool lang_module_get(Module *m, Text name, Value *out);
+// The module of the file that is run.
+Module *lang_main(const Lang *l);
+// As `import name` finds it; NULL: nobody knows it.
+Module *lang_find_module(Lang *l, Text name, Span at);
+// isinstance(v, type), where type may be a tuple.
+bool lang_is_instance(Lang *l, Value v, Value type, Span at);
 
 // Raising. `type` is Python's class name ("ValueError"). Does not return.
 _Noreturn void lang_raise(Lang *l, const char *type, Span at,

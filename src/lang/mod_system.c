@@ -185,6 +185,12 @@ static Value o_exists(Lang *l, void *ctx, const Args *args)
                                    text_arg(l, ctx, args, 0)), F_OK) == 0);
 }
 
+// There is no home folder: the environment is empty.
+static Value o_expanduser(Lang *l, void *ctx, const Args *args)
+{
+    return v_str(text_arg(l, ctx, args, 0));
+}
+
 static Value o_getenv(Lang *l, void *ctx, const Args *args)
 {
     Held *held = ctx;
@@ -215,6 +221,7 @@ void fill_os(Lang *l, Module *m)
     add(l, path, "splitext", o_splitext);
     add(l, path, "abspath", o_abspath);
     add(l, path, "realpath", o_abspath);
+    add(l, path, "expanduser", o_expanduser);
     add(l, path, "exists", o_exists);
     add(l, path, "isfile", o_exists);
     module_set(l, m, "path", v_module(path));

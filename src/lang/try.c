@@ -178,6 +178,12 @@ static bool leave(Lang *l, Value manager, Value e, Span at)
 {
     Value args[3] = {V_NONE, V_NONE, V_NONE}, out;
 
+    if (manager.kind == VAL_FOREIGN && manager.foreign->type->leave) {
+        bool catchable = e.kind == VAL_NONE || !exception_uncatchable(e);
+
+        return manager.foreign->type->leave(l, manager.foreign, e, catchable,
+                                            at) && catchable;
+    }
     if (manager.kind == VAL_FOREIGN) {
         if (manager.foreign->type->exit)
             manager.foreign->type->exit(l, manager.foreign, at);

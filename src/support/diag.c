@@ -400,6 +400,40 @@ static void report(Diag *d, DiagEntry e, const char *format, va_list args)
     arena_release(d->arena, mark);
 }
 
+DiagHold diag_hold(Diag *d)
+{
+    DiagHold hold = {d->entries.len, d->errors, d->raised, d->quiet, d->fresh};
+
+    d->quiet = true;
+    return hold;
+}
+
+// The same message later is one that nobody expects.
+static void forgive_entry(Diag *d, DiagEntry *e)
+{
+    if (e->level != DIAG_ERROR)
+        return;
+    map_set(d->arena, &d->seen, key_of(d, e), NULL);
+    e->level = DIAG_WARNING;
+}
+
+void diag_settle(Diag *d, const DiagHold *hold, bool forgive)
+{
+    d->quiet = d->unseen = hold->quiet;
+    d->shown = (Span){0};
+    for (int i = hold->entries; i < d->entries.len; i++)
+        if (forgive)
+            forgive_entry(d, &d->entries.at[i]);
+        else if (!d->quiet && !(d->no_warnings
+                                && d->entries.at[i].level == DIAG_WARNING))
+            print_entry(d, &d->entries.at[i], d->entries.at[i].message);
+    if (!forgive)
+        return;
+    d->errors = hold->errors;
+    d->raised = hold->raised;
+    d->fresh = hold->fresh;
+}
+
 void diag_error(Diag *d, ExitCode exit, Span at, const char *id,
                 const char *format, ...)
 {

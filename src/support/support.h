@@ -201,6 +201,15 @@ int diag_entries(const Diag *d, const DiagEntry **out);
 void diag_summary(Diag *d);
 // Silences printing (entries are still kept); returns the previous setting.
 bool diag_quiet(Diag *d, bool quiet);
+// Holds back what is reported, for who may expect it (pytest.raises). Settling
+// prints it, or forgives it: errors become warnings that were not printed.
+typedef struct {
+    int entries, errors, raised;
+    bool quiet;
+    ExitCode fresh;
+} DiagHold;
+DiagHold diag_hold(Diag *d);
+void diag_settle(Diag *d, const DiagHold *hold, bool forgive);
 // Warnings, and notes to them, are kept and not printed.
 void diag_hide_warnings(Diag *d);
 // The worst exit code of the errors since the last call, repeated ones too.
