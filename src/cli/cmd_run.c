@@ -249,6 +249,26 @@ static void script_ends(const Run *r, ExitCode code)
     buf_release(&b);
 }
 
+static bool has_tests(const Module *m)
+{
+    for (int i = 0; m && i < m->members.len; i++) {
+        const Value *v = m->members.at[i].value;
+        if (v && v->kind == VAL_FUNCTION
+            && text_starts(m->members.at[i].key, "test"))
+            return true;
+    }
+    return false;
+}
+
+static void run_tests(Run *r)
+{
+    if (!host_run_tests(r->s.host, r->s.host->module, "test")
+        && diag_errors(r->s.cli->diag) == 0)
+        r->exit = exit_worst(r->exit, EXIT_FINDINGS);
+    if (r->launches && !r->s.cli->json && !parallel_cancelled())
+        script_ends(r, exit_worst(session_exit(&r->s), r->exit));
+}
+
 static void run_script(Run *r)
 {
     session_script(&r->s);
@@ -299,13 +319,18 @@ static void run_all(Run *r)
     Cli *c = r->s.cli;
     if (diag_errors(c->diag))
         return;
-    if (!session_is_launch(&r->s)) {
+    bool tests = cli_flag(c, OPT_TESTS);
+    if (!tests && !session_is_launch(&r->s)) {
         run_script(r);
         return;
     }
     if (!session_load(&r->s))
         return;
-    if (cli_given(c, OPT_SWEEP))
+    Candidate none;
+    if (tests || (!r->s.is_ir && !launch_candidates(r->s.host->module, &none, 0)
+                  && has_tests(r->s.host->module)))
+        run_tests(r);
+    else if (cli_given(c, OPT_SWEEP))
         run_sweep(r, cli_text(c, OPT_SWEEP, ""));
     else
         run_one(r, r->s.defines, r->s.define_count, (Text){0});

@@ -410,21 +410,44 @@ static Value einsum(Lang *l, void *ctx, const Args *args)
     return torch_find(TEXT("einsum"), IN_TORCH)(h, &again);
 }
 
+typedef struct {
+    const char *name;
+    Value (*call)(Lang *l, void *ctx, const Args *args);
+} Row;
+
+typedef struct {
+    Host *h;
+    const Row *row;
+} Bridge;
+
+static Value call_bridge(Lang *l, void *ctx, const Args *args)
+{
+    const Bridge *b = ctx;
+    bool wanted = tape_wants(b->h, args);
+    if (wanted)
+        tape_hold(args);
+    Value out = b->row->call(l, b->h, args);
+    if (wanted)
+        tape_record(b->h, text_format(lang_arena(l), "einops.%s",
+                                      b->row->name), args, out);
+    return out;
+}
+
 bool einops_import(Host *h, Text name, Value *out)
 {
-    static const struct {
-        const char *name;
-        Value (*call)(Lang *l, void *ctx, const Args *args);
-    } rows[] = {
+    static const Row rows[] = {
         {"rearrange", rearrange}, {"repeat", repeat}, {"reduce", reduce},
         {"einsum", einsum},
     };
     if (!text_is(name, "einops"))
         return false;
     Module *m = lang_module(h->lang, "einops");
-    for (size_t i = 0; i < countof(rows); i++)
+    for (size_t i = 0; i < countof(rows); i++) {
+        Bridge *b = new (h->options.arena, Bridge);
+        *b = (Bridge){h, &rows[i]};
         module_set(h->lang, m, rows[i].name,
-                   v_builtin(h->lang, rows[i].name, rows[i].call, h));
+                   v_builtin(h->lang, rows[i].name, call_bridge, b));
+    }
     *out = (Value){.kind = VAL_MODULE, .module = m};
     return true;
 }

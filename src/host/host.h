@@ -61,7 +61,11 @@ struct Host {
     bool f64;                   // a reference is being evaluated in f64
     DType default_float;        // torch.set_default_dtype; DT_BOOL: f32
     uint32_t random_streams;    // random tensors made so far
+    bool grad_used;             // a tensor needs a gradient, or did
+    int no_grad;                // > 0: nothing is recorded for gradients
+    int64_t nodes;              // recorded so far
     Module *module;             // of the file
+    Map preludes;               // name -> Module*: see prelude.c
     bool helped;                // the script printed its help and ended
     struct {                    // kernels made so far, in order
         KernelObject **at;
@@ -86,12 +90,14 @@ struct KernelObject {
     bool failed[CODE_CONTROL + 1];
     const Dict *arguments;      // Python arguments it was made with, by name
     int const_count;            // the last of them are T.const sizes
+    const Dict *config;         // of @autotune, where one was used
 };
 
 extern const ForeignType kernel_type;
 // kernel.name(...): get_profiler, compile and the like; in profiler.c.
 bool kernel_method(Lang *l, Foreign *self, Text name, const Args *args,
                    Value *out);
+bool kernel_getattr(Lang *l, Foreign *self, Text name, Value *out, Span at);
 KernelObject *kernel_of(Value v);               // NULL: something else
 Value kernel_new(Host *h, IrKernel *ir, Text factory, const Dict *arguments);
 Code *kernel_code(KernelObject *k, CodeMode mode);  // NULL after reporting
@@ -173,6 +179,13 @@ bool script_import(Host *h, Text name, Value *out);     // argparse
 
 // prelude.c: modules that are Python text (torch.autograd, packaging.version).
 bool prelude_import(Host *h, Text name, Value *out);
+
+// pytest.c: runs the functions of a module whose names start with prefix, as
+// pytest would; prints each failure and the counts. False: one failed.
+bool host_run_tests(Host *h, const Module *m, const char *prefix);
+
+// tape.c: the module _tape, what prelude/autograd.py is built on.
+Value tape_helpers(Host *h);
 
 // torch.c: tensors as Python values.
 extern const ForeignType tensor_type;

@@ -114,7 +114,8 @@ static void missing_arguments(JitObject *j, const Text *names, int count,
 }
 
 // Every parameter of the function by name: given, default, configuration.
-static Dict *complete(JitObject *j, const Dict *given, Span at)
+static Dict *complete(JitObject *j, const Dict *given, const Dict **used,
+                      Span at)
 {
     Lang *l = j->host->lang;
     const Function *fn = j->function.function;
@@ -143,6 +144,7 @@ static Dict *complete(JitObject *j, const Dict *given, Span at)
     }
     if (missing_count)
         missing_arguments(j, missing, missing_count, at);
+    *used = config;
     return all;
 }
 
@@ -248,7 +250,8 @@ static IrKernel *build(JitObject *j, const Dict *params, const Dict *consts,
 KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at)
 {
     Host *h = j->host;
-    Dict *params = complete(j, arguments, at);
+    const Dict *config;
+    Dict *params = complete(j, arguments, &config, at);
     Dict *consts = extra(j, arguments, params, at);
     Text key = cache_key(j, params, consts);
     KernelObject *k = map_get(&j->made, key);
@@ -262,6 +265,7 @@ KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at)
     keep_arguments(h, ir, params);
     k = kernel_of(kernel_new(h, ir, j->function.function->name, params));
     k->const_count = consts->live;
+    k->config = config;
     map_set(h->options.arena, &j->made, key, k);
     return k;
 }

@@ -376,14 +376,17 @@ static void kernel_repr(Lang *l, Foreign *self, TextBuf *out)
 
 static void kernel_mark(Foreign *self, void (*mark)(Lang *l, Value v), Lang *l)
 {
-    const Dict *arguments = ((KernelObject *)self)->arguments;
-    if (arguments)
-        mark(l, (Value){.kind = VAL_DICT, .dict = (Dict *)arguments});
+    const KernelObject *k = (KernelObject *)self;
+    const Dict *held[] = {k->arguments, k->config};
+    for (size_t i = 0; i < countof(held); i++)
+        if (held[i])
+            mark(l, (Value){.kind = VAL_DICT, .dict = (Dict *)held[i]});
 }
 
 const ForeignType kernel_type = {
     .name = "kernel",
     .call = kernel_call,
+    .getattr = kernel_getattr,
     .method = kernel_method,
     .mark = kernel_mark,
     .repr = kernel_repr,

@@ -1,65 +1,8 @@
 // prelude.c - small parts of libraries, most of them in Python: classes that
 // programs derive from, and the like.
 //
-// A torch.autograd.Function runs forward; nothing here differentiates. A
-// torch.nn.Module calls its forward and holds no parameters.
-#include "host/host.h"
-
-static const char autograd[] =
-    "class FunctionCtx:\n"
-    "    saved_tensors = ()\n"
-    "    needs_input_grad = ()\n"
-    "    def save_for_backward(self, *tensors):\n"
-    "        self.saved_tensors = tensors\n"
-    "    def mark_non_differentiable(self, *tensors):\n"
-    "        pass\n"
-    "    def mark_dirty(self, *tensors):\n"
-    "        pass\n"
-    "    def set_materialize_grads(self, value):\n"
-    "        pass\n"
-    "\n"
-    "class Function:\n"
-    "    @classmethod\n"
-    "    def apply(cls, *args):\n"
-    "        return cls.forward(FunctionCtx(), *args)\n";
-
-static const char modules[] =
-    "class Module:\n"
-    "    training = True\n"
-    "    def __init__(self, *args, **kwargs):\n"
-    "        pass\n"
-    "    def __call__(self, *args, **kwargs):\n"
-    "        return self.forward(*args, **kwargs)\n"
-    "    def to(self, *args, **kwargs):\n"
-    "        return self\n"
-    "    def cuda(self, *args):\n"
-    "        return self\n"
-    "    def half(self):\n"
-    "        return self\n"
-    "    def eval(self):\n"
-    "        self.training = False\n"
-    "        return self\n"
-    "    def train(self, mode=True):\n"
-    "        self.training = mode\n"
-    "        return self\n"
-    "    def register_buffer(self, name, tensor, persistent=True):\n"
-    "        setattr(self, name, tensor)\n"
-    "    def parameters(self):\n"
-    "        return []\n"
-    "\n"
-    "def Parameter(data, requires_grad=True):\n"
-    "    return data\n";
-
-static const char version[] =
-    "def parse(text):\n"
-    "    numbers = []\n"
-    "    for part in text.split('+')[0].split('.'):\n"
-    "        if not part.isdigit():\n"
-    "            break\n"
-    "        numbers.append(int(part))\n"
-    "    return tuple(numbers)\n"
-    "\n"
-    "Version = parse\n";
+// A torch.nn.Module calls its forward and holds no parameters.
+#include "host/tilelang_int.h"
 
 // ---- inspect ----------------------------------------------------------------------
 
@@ -95,13 +38,73 @@ static Value inspect_module(Lang *l)
 
 // ---- modules -----------------------------------------------------------------------
 
+// The lines of prelude/*.py, as make writes them into *.inc.
+static const char *const autograd[] = {
+#include "host/prelude/autograd.inc"
+    NULL
+};
+static const char *const uniform[] = {
+#include "host/prelude/uniform.inc"
+    NULL
+};
+static const char *const modules[] = {
+#include "host/prelude/modules.inc"
+    NULL
+};
+static const char *const pytest[] = {
+#include "host/prelude/pytest.inc"
+    NULL
+};
+static const char *const testing[] = {
+#include "host/prelude/testing.inc"
+    NULL
+};
+static const char *const version[] = {
+#include "host/prelude/version.inc"
+    NULL
+};
+
 static const struct {
-    const char *name, *text;
+    const char *name;
+    const char *const *lines;
 } preludes[] = {
     {"torch.autograd", autograd},
+    {"torch.distributions.uniform", uniform},
     {"torch.nn.modules", modules},
+    {"pytest", pytest},
+    {"tilelang.testing", testing},
     {"packaging.version", version},
 };
+
+static Text joined(Arena *a, const char *const *lines)
+{
+    TextBuf b = {0};
+
+    for (; *lines; lines++)
+        buf_puts(&b, *lines);
+    Text t = text_copy(a, buf_view(&b));
+    buf_release(&b);
+    return t;
+}
+
+// Run once: other imports get the same module.
+static bool run_prelude(Host *h, Text name, const char *const *lines,
+                        Value *out)
+{
+    Module *m = map_get(&h->preludes, name);
+
+    if (!m) {
+        uint32_t file = sources_add(h->options.sources, text_cstr(
+                                        h->options.arena, name),
+                                    joined(h->options.arena, lines));
+        if (!lang_run_file(h->lang, file, name, &m))
+            return false;
+        map_set(h->options.arena, &h->preludes,
+                text_copy(h->options.arena, name), m);
+    }
+    *out = (Value){.kind = VAL_MODULE, .module = m};
+    return true;
+}
 
 bool prelude_import(Host *h, Text name, Value *out)
 {
@@ -114,18 +117,16 @@ bool prelude_import(Host *h, Text name, Value *out)
                        .module = lang_module(h->lang, "packaging")};
         return true;
     }
-    for (size_t i = 0; i < countof(preludes); i++) {
-        Module *m;
-        uint32_t file;
-
-        if (!text_is(name, preludes[i].name))
-            continue;
-        file = sources_add(h->options.sources, preludes[i].name,
-                           text_of(preludes[i].text));
-        if (!lang_run_file(h->lang, file, name, &m))
-            return false;
-        *out = (Value){.kind = VAL_MODULE, .module = m};
+    if (text_is(name, "_tape")) {
+        *out = tape_helpers(h);
         return true;
     }
+    if (text_is(name, "_pytest")) {
+        *out = pytest_helpers(h);
+        return true;
+    }
+    for (size_t i = 0; i < countof(preludes); i++)
+        if (text_is(name, preludes[i].name))
+            return run_prelude(h, name, preludes[i].lines, out);
     return false;
 }

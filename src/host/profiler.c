@@ -63,6 +63,36 @@ static Value do_bench(Profiler *p, const Args *args)
     return v_float(NAN);
 }
 
+// The inputs that assert_allclose generates; with_output: the outputs too.
+static Value get_inputs(Lang *l, Profiler *p, const Args *args)
+{
+    static const char *const names[] = {"with_output="};
+    Value v, out = v_list(l, NULL, 0);
+    Host *h = p->kernel->host;
+    const IrKernel *ir = p->kernel->ir;
+    args_bind(l, "_get_inputs", args, names, 1, &v);
+    bool all = v.kind != VAL_UNBOUND && value_truth(l, v, args->at_span);
+    for (int i = 0; i < ir->param_count; i++) {
+        Tensor t;
+        int64_t shape[TENSOR_MAX_RANK];
+        const IrBuffer *b = ir->params[i].buffer;
+        if (ir->params[i].is_scalar)
+            lang_unsupported(l, args->at_span, "_get_inputs() of a kernel "
+                             "with scalars");
+        if (kernel_is_output(p->kernel, i) && !all)
+            continue;
+        if (!kernel_shape(p->kernel, i, NULL, 0, shape))
+            lang_raise(l, "ValueError", args->at_span, "no shape for '%.*s'",
+                       TEXT_ARG(b->name));
+        if (!tensor_new(&h->heap, &t, b->dtype, b->rank, shape))
+            lang_raise_exit(l, EXIT_LIMIT, "MemoryError", args->at_span,
+                            "no memory for '%.*s'", TEXT_ARG(b->name));
+        supply_fill(&t, p->supply, h->options.seed, i);
+        list_append(l, out.list, tensor_value(h, t));
+    }
+    return out;
+}
+
 static bool profiler_method(Lang *l, Foreign *self, Text name,
                             const Args *args, Value *out)
 {
@@ -71,6 +101,8 @@ static bool profiler_method(Lang *l, Foreign *self, Text name,
         *out = assert_allclose(l, p, args);
     else if (text_is(name, "do_bench"))
         *out = do_bench(p, args);
+    else if (text_is(name, "_get_inputs"))
+        *out = get_inputs(l, p, args);
     else
         return false;
     return true;
@@ -103,6 +135,23 @@ static Value get_profiler(Lang *l, KernelObject *k, const Args *args)
         supply = (SupplyKind)kind;
     }
     return profiler_new(k->host, k, supply);
+}
+
+// What upstream's tuner found: here the first configuration, and no time.
+bool kernel_getattr(Lang *l, Foreign *self, Text name, Value *out, Span at)
+{
+    const KernelObject *k = (KernelObject *)self;
+    (void)l, (void)at;
+    if (text_is(name, "config"))
+        *out = k->config ? (Value){.kind = VAL_DICT, .dict = (Dict *)k->config}
+                         : V_NONE;
+    else if (text_is(name, "latency") || text_is(name, "ref_latency"))
+        *out = k->config ? v_float(NAN) : V_NONE;
+    else if (text_is(name, "prim_func"))
+        *out = (Value){.kind = VAL_KERNEL, .kernel = k->ir};
+    else
+        return false;
+    return true;
 }
 
 bool kernel_method(Lang *l, Foreign *self, Text name, const Args *args,

@@ -10,6 +10,7 @@
 
 struct Storage {
     int refs;
+    uint32_t version;           // counts writes in place by the program
     TensorHeap *heap;
     void *data;                 // NULL while a copy is pending
     size_t bytes, room;
@@ -316,6 +317,16 @@ void *tensor_data(const Tensor *t)
     if (t->storage->has_origin)
         make_copy(t->storage);
     return (char *)t->storage->data + dtype_bytes(t->dtype, t->offset);
+}
+
+uint32_t tensor_version(const Tensor *t)
+{
+    return t->storage->version;
+}
+
+void tensor_touch(const Tensor *t)
+{
+    t->storage->version++;
 }
 
 void tensor_will_write(const Tensor *t)

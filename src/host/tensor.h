@@ -72,6 +72,9 @@ void tensor_copy_later(Tensor *out, const Tensor *view);
 bool tensor_is_pending(const Tensor *t);        // the copy is not made
 // The same elements for reading: of the origin while a copy is pending.
 Tensor tensor_source(const Tensor *t);
+// How often the program changed the elements in place.
+uint32_t tensor_version(const Tensor *t);
+void tensor_touch(const Tensor *t);
 // Before a write through t: makes t's copy and those that are copies of it.
 void tensor_will_write(const Tensor *t);
 

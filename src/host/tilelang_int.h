@@ -13,4 +13,7 @@ Value keyword(const Args *args, const char *name);      // UNBOUND: not given
 
 // autotuner.c
 Value autotuner_class(Host *h);                         // AutoTuner
+
+// pytest.c: the module _pytest, what prelude/pytest.py is built on.
+Value pytest_helpers(Host *h);
 #endif

@@ -312,18 +312,12 @@ static const Row rows[] = {
     {"utils.tensor", "get_tensor_supply", get_tensor_supply},
     {"testing", "torch_assert_close", torch_assert_close},
     {"testing", "set_random_seed", set_random_seed},
-    {"testing", "requires_cuda", same},
-    {"testing", "requires_cuda_compute_version", same},
-    {"testing", "requires_cuda_compute_version_ge", same},
-    {"testing", "requires_cuda_compute_version_eq", same},
-    {"testing", "requires_cuda_compute_version_lt", same},
-    {"testing", "requires_cuda_compute_version_le", same},
-    {"testing", "requires_rocm", same},
-    {"testing", "requires_package", same},
     {"language.fp8", "determine_fp8_type", fp8_type},
     {"language.fp8", "determine_torch_fp8_type", fp8_type},
     {"contrib.nvcc", "get_target_compute_version", compute_version},
+    {"transform", "simplify_prim_func", same},
     {"engine.callback", "register_cuda_postproc_callback", same},
+    {"transform", "simplify_prim_func", same},
     {"engine.callback", "register_hip_postproc_callback", same},
     {"tools.cuda.iket", "range", quiet},
     {"tools.cuda.iket", "session", quiet},
@@ -438,6 +432,22 @@ static bool lookup(Lang *l, Module *m, Text name, Value *out)
     return true;
 }
 
+// What is Python text: requires_cuda and the like.
+static void add_testing(Host *h, Module *m)
+{
+    Value v;
+
+    if (!prelude_import(h, TEXT("tilelang.testing"), &v))
+        BUG("the prelude has no tilelang.testing");
+    for (int i = 0; i < v.module->members.len; i++) {
+        const MapEntry *e = &v.module->members.at[i];
+
+        if (!text_starts(e->key, "__"))
+            module_set(h->lang, m, text_cstr(h->options.arena, e->key),
+                       *(const Value *)e->value);
+    }
+}
+
 static Module *make_part(Host *h, Text part)
 {
     Text name = part.len ? text_format(h->options.arena, "tilelang.%.*s",
@@ -451,6 +461,8 @@ static Module *make_part(Host *h, Text part)
             module_set(h->lang, m, rows[i].name,
                        v_builtin(h->lang, rows[i].name, rows[i].call, h));
     add_values(h, m, part);
+    if (text_is(part, "testing"))
+        add_testing(h, m);
     return m;
 }
 

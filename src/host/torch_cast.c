@@ -204,7 +204,7 @@ const TorchRow torch_cast_rows[] = {
     TORCH_ROW(char, METHOD), TORCH_ROW(short, METHOD), TORCH_ROW(int, METHOD),
     TORCH_ROW(long, METHOD), TORCH_ROW(byte, METHOD),
     TORCH_SAME(cpu, same, METHOD), TORCH_SAME(cuda, same, METHOD),
-    TORCH_SAME(detach, same, METHOD), TORCH_SAME(requires_grad_, same, METHOD),
+    TORCH_SAME(detach, same, METHOD),
     TORCH_ROW(clone, BOTH), TORCH_ROW(item, METHOD), TORCH_ROW(tolist, METHOD),
     TORCH_SAME(__float__, number, METHOD), TORCH_SAME(__int__, number, METHOD),
     TORCH_ROW(copy_, METHOD), TORCH_ROW(fill_, METHOD),

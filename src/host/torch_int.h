@@ -9,6 +9,9 @@ typedef struct {
     Foreign foreign;
     Host *host;
     Tensor t;                   // storage NULL: its memory was taken over
+    Value node, grad;           // see tape.c; UNBOUND or NONE: there is none
+    int output;                 // which result of the node it is
+    bool requires_grad, retains;
 } TensorObject;
 
 // A function of torch; as a method its first argument is the tensor.
@@ -157,6 +160,26 @@ Value torch_reshaped(Host *h, const Tensor *t, int rank, const int64_t *shape,
 // Elements that differ by more than atol + rtol |b|; the worst difference.
 int64_t torch_differing(Host *h, const Tensor *a, const Tensor *b, double rtol,
                         double atol, bool equal_nan, double *worst, Span at);
+
+// ---- tape.c: gradients ------------------------------------------------------
+
+bool tape_tracks(Value v);              // a tensor that needs a gradient
+// Does a call with these arguments have to be recorded?
+bool tape_wants(const Host *h, const Args *args);
+// call(h, args), recorded as `name` where it has to be.
+Value tape_call(Host *h, Text name, TorchFn *call, const Args *args);
+// The same in two steps: before, so that no operand's memory is taken over.
+void tape_hold(const Args *args);
+void tape_record(Host *h, Text name, const Args *args, Value out);
+// Around an operation that writes into o, args->at[0]: what o was before.
+Value tape_before_write(Host *h, TensorObject *o, Text name, Span at);
+void tape_after_write(Host *h, TensorObject *o, Text name, const Args *args,
+                      Value before);
+void tape_require(TensorObject *o, bool on, Span at);
+bool tape_method(Lang *l, TensorObject *o, Text name, const Args *args,
+                 Value *out);
+bool tape_getattr(TensorObject *o, Text name, Value *out);
+bool tape_setattr(Lang *l, Foreign *self, Text name, Value v, Span at);
 
 void torch_testing_fill(Host *h, Module *m);
 bool einops_import(Host *h, Text name, Value *out);

@@ -74,14 +74,18 @@ static Module *new_module(Host *h, const char *name)
 
 typedef struct {
     Host *h;
-    TorchFn *call;
+    const TorchRow *row;
 } Bridge;
 
 static Value call_bridge(Lang *l, void *ctx, const Args *args)
 {
     const Bridge *b = ctx;
-    (void)l;
-    return b->call(b->h, args);
+    Value out = tape_call(b->h, text_of(b->row->name), b->row->call, args);
+    for (int i = 0; tensor_of(out) && i < args->keyword_count; i++)
+        if (text_is(args->names[i], "requires_grad")
+            && value_truth(l, args->values[i], args->at_span))
+            tape_require((TensorObject *)out.foreign, true, args->at_span);
+    return out;
 }
 
 static void add_functions(Host *h, Module *m, int where)
@@ -91,7 +95,7 @@ static void add_functions(Host *h, Module *m, int where)
         if (!(r->where & where))
             continue;
         Bridge *b = new (h->options.arena, Bridge);
-        *b = (Bridge){h, r->call};
+        *b = (Bridge){h, r};
         module_set(h->lang, m, r->name,
                    v_builtin(h->lang, r->name, call_bridge, b));
     }
@@ -446,17 +450,27 @@ static Module *version_module(Host *h)
 
 typedef struct {
     Foreign foreign;
+    Host *host;
+    bool off;                   // no gradients inside; else there are
+    bool set;                   // by a call, before `with`
+    int before;
 } Guard;
 
 static Value guard_enter(Lang *l, Foreign *self, Span at)
 {
-    (void)l, (void)self, (void)at;
+    Guard *g = (Guard *)self;
+    (void)l, (void)at;
+    if (!g->set)
+        g->before = g->host->no_grad;
+    g->host->no_grad = g->off;
     return V_NONE;
 }
 
 static void guard_exit(Lang *l, Foreign *self, Span at)
 {
-    (void)l, (void)self, (void)at;
+    const Guard *g = (Guard *)self;
+    (void)l, (void)at;
+    g->host->no_grad = g->before;
 }
 
 // Used as a decorator it gives the function back.
@@ -471,11 +485,37 @@ static const ForeignType guard_type = {
     .call = guard_call,
 };
 
-static Value guard(Lang *l, void *ctx, const Args *args)
+static Value guard(Lang *l, Host *h, bool off)
 {
-    (void)ctx, (void)args;
     Guard *g = xcalloc(1, sizeof *g);
+    g->host = h;
+    g->off = off;
     return lang_adopt(l, &g->foreign, &guard_type, sizeof *g);
+}
+
+static Value no_grad(Lang *l, void *ctx, const Args *args)
+{
+    (void)args;
+    return guard(l, ctx, true);
+}
+
+static Value enable_grad(Lang *l, void *ctx, const Args *args)
+{
+    (void)args;
+    return guard(l, ctx, false);
+}
+
+// As a function it changes what is so from here on.
+static Value set_grad_enabled(Lang *l, void *ctx, const Args *args)
+{
+    Host *h = ctx;
+    TORCH_BIND("set_grad_enabled", "mode");
+    bool on = value_truth(l, v[0], at);
+    Value g = guard(l, h, !on);
+    ((Guard *)g.foreign)->set = true;
+    ((Guard *)g.foreign)->before = h->no_grad;
+    h->no_grad = !on;
+    return g;
 }
 
 // ---- the package ------------------------------------------------------------
@@ -518,13 +558,14 @@ static void add_types(Host *h, Module *m)
 static Module *torch_root(Host *h)
 {
     static const Plain rows[] = {
-        {"manual_seed", seed}, {"no_grad", guard}, {"enable_grad", guard},
-        {"inference_mode", guard}, {"device", first_argument},
+        {"manual_seed", seed}, {"no_grad", no_grad},
+        {"enable_grad", enable_grad}, {"inference_mode", no_grad},
+        {"device", first_argument},
         {"set_default_device", nothing}, {"set_printoptions", nothing},
-        {"set_grad_enabled", guard}, {"is_tensor", is_tensor},
+        {"set_grad_enabled", set_grad_enabled}, {"is_tensor", is_tensor},
         {"finfo", finfo}, {"iinfo", iinfo}, {"result_type", result_type},
         {"promote_types", promote_types}, {"get_default_dtype", default_dtype},
-        {"set_default_dtype", set_default_dtype}, {"Generator", guard},
+        {"set_default_dtype", set_default_dtype}, {"Generator", enable_grad},
         {"set_num_threads", nothing},
         {"compile", same},
     };

@@ -75,6 +75,7 @@ void torch_will_write(Host *h, Tensor *t, Span at)
             lang_raise(h->lang, "RuntimeError", at,
                        "an expanded tensor cannot be written to: several of "
                        "its elements are one; clone() it first");
+    tensor_touch(t);
     tensor_will_write(t);
 }
 
@@ -190,9 +191,30 @@ int torch_tensor_list(Host *h, Value v, const Tensor **in, Span at)
 
 // ---- operators --------------------------------------------------------------
 
+static Text operator_name(AstOp op)
+{
+    static const char *const names[] = {
+        [AST_OP_ADD] = "add", [AST_OP_SUB] = "sub", [AST_OP_MUL] = "mul",
+        [AST_OP_DIV] = "div", [AST_OP_FLOORDIV] = "floor",
+        [AST_OP_MOD] = "remainder", [AST_OP_POW] = "pow",
+        [AST_OP_MATMUL] = "matmul", [AST_OP_NEG] = "neg",
+    };
+    bool known = (size_t)op < countof(names) && names[op];
+    return text_of(known ? names[op] : "an operator");
+}
+
 static bool binary(Lang *l, AstOp op, Value a, Value b, Value *out, Span at)
 {
-    return torch_operator(lang_options(l)->ctx, op, a, b, out, at);
+    Host *h = lang_options(l)->ctx;
+    Value in[2] = {a, b};
+    Args args = {.at = in, .count = 2, .at_span = at};
+    bool wanted = tape_wants(h, &args);
+    if (wanted)
+        tape_hold(&args);
+    bool known = torch_operator(h, op, a, b, out, at);
+    if (known && wanted)
+        tape_record(h, operator_name(op), &args, *out);
+    return known;
 }
 
 // A result that is to be written into t: it must fit without widening.
@@ -223,17 +245,25 @@ static void write_into(Host *h, Tensor *t, Value v, Span at)
 static bool inplace(Lang *l, AstOp op, Foreign *self, Value b, Span at)
 {
     TensorObject *o = (TensorObject *)self;
+    Host *h = o->host;
+    (void)l;
     bool bound = self->bound;
-    Value out;
+    Value out, in[2] = {v_foreign(self), b};
+    Args args = {.at = in, .count = 2, .at_span = at};
+    bool wanted = tape_wants(h, &args);
+    Value before = wanted ? tape_before_write(h, o, operator_name(op), at)
+                          : V_NONE;
     self->bound = true;
-    bool known = binary(l, op, v_foreign(self), b, &out, at);
+    bool known = torch_operator(h, op, in[0], b, &out, at);
     self->bound = bound;
     if (known)
-        write_into(o->host, &o->t, out, at);
+        write_into(h, &o->t, out, at);
+    if (known && wanted)
+        tape_after_write(h, o, operator_name(op), &args, before);
     return known;
 }
 
-static Value unary(Lang *l, AstOp op, Foreign *self, Span at)
+static Value unary_plain(Lang *l, AstOp op, Foreign *self, Span at)
 {
     Host *h = ((TensorObject *)self)->host;
     Value v = v_foreign(self);
@@ -250,6 +280,19 @@ static Value unary(Lang *l, AstOp op, Foreign *self, Span at)
                    dtype_info(t)->name);
     return torch_unary(h, op == AST_OP_NEG ? LANE_OP_NEG : LANE_OP_BITNOT, v,
                        at);
+}
+
+static Value unary(Lang *l, AstOp op, Foreign *self, Span at)
+{
+    Host *h = ((TensorObject *)self)->host;
+    Value v = v_foreign(self);
+    Args args = {.at = &v, .count = 1, .at_span = at};
+    if (!tape_wants(h, &args))
+        return unary_plain(l, op, self, at);
+    tape_hold(&args);
+    Value out = unary_plain(l, op, self, at);
+    tape_record(h, operator_name(op), &args, out);
+    return out;
 }
 
 static bool truth(Lang *l, Foreign *self, Span at)
@@ -298,6 +341,16 @@ static Value matrix_transposed(Lang *l, TensorObject *o, Span at)
                             o->t.rank - 1);
 }
 
+static Value transposed(Lang *l, TensorObject *o, Text name, Span at)
+{
+    Value v = v_foreign(&o->foreign);
+    Args args = {.at = &v, .count = 1, .at_span = at};
+    Value out = text_is(name, "T") ? reversed(o) : matrix_transposed(l, o, at);
+    if (tape_wants(o->host, &args))
+        tape_record(o->host, name, &args, out);
+    return out;
+}
+
 static bool getattr(Lang *l, Foreign *self, Text name, Value *out, Span at)
 {
     TensorObject *o = (TensorObject *)self;
@@ -315,18 +368,10 @@ static bool getattr(Lang *l, Foreign *self, Text name, Value *out, Span at)
         *out = v_int((int64_t)dtype_bytes(o->t.dtype, tensor_count(&o->t)));
     else if (text_is(name, "is_cuda"))
         *out = v_bool(true);
-    else if (text_is(name, "requires_grad"))
-        *out = v_bool(false);
-    else if (text_is(name, "grad"))
-        *out = V_NONE;
-    else if (text_is(name, "data"))
-        *out = v_foreign(self);
-    else if (text_is(name, "T"))
-        *out = reversed(o);
-    else if (text_is(name, "mT"))
-        *out = matrix_transposed(l, o, at);
+    else if (text_is(name, "T") || text_is(name, "mT"))
+        *out = transposed(l, o, name, at);
     else
-        return false;
+        return tape_getattr(o, name, out);
     return true;
 }
 
@@ -370,6 +415,10 @@ static bool inplace_method(Lang *l, Foreign *self, Text name, const Args *args,
         return false;
     Value few[FEW_ARGS];
     Args all = with_self(l, self, args, few);
+    Text plain = text_slice(name, 0, name.len - 1);
+    bool wanted = tape_wants(o->host, &all);
+    Value before = wanted ? tape_before_write(o->host, o, plain, args->at_span)
+                          : V_NONE;
     self->bound = true;                     // must outlive the computation
     Value v = fn(o->host, &all);
     self->bound = bound;
@@ -378,20 +427,37 @@ static bool inplace_method(Lang *l, Foreign *self, Text name, const Args *args,
         become(&o->t, t);
     else
         write_into(o->host, &o->t, v, args->at_span);
+    if (wanted)
+        tape_after_write(o->host, o, plain, &all, before);
     *out = v_foreign(self);
     return true;
+}
+
+// fill_(), zero_(), copy_(): written into x by the function itself.
+static bool writes(Text name)
+{
+    return name.len > 2 && name.at[name.len - 1] == '_'
+           && name.at[name.len - 2] != '_';
 }
 
 static bool method(Lang *l, Foreign *self, Text name, const Args *args,
                    Value *out)
 {
     TensorObject *o = (TensorObject *)self;
+    if (tape_method(l, o, name, args, out))
+        return true;
     TorchFn *fn = torch_find(name, METHOD);
     if (!fn)
         return inplace_method(l, self, name, args, out);
     Value few[FEW_ARGS];
     Args all = with_self(l, self, args, few);
+    if (!writes(name) || !tape_wants(o->host, &all)) {
+        *out = tape_call(o->host, name, fn, &all);
+        return true;
+    }
+    Value before = tape_before_write(o->host, o, name, args->at_span);
     *out = fn(o->host, &all);
+    tape_after_write(o->host, o, name, &all, before);
     return true;
 }
 
@@ -448,6 +514,46 @@ static void repr(Lang *l, Foreign *self, TextBuf *out)
     buf_addc(out, ')');
 }
 
+static Value getitem(Lang *l, Foreign *self, Value index, Span at)
+{
+    Host *h = ((TensorObject *)self)->host;
+    Value in[2] = {v_foreign(self), index};
+    Args args = {.at = in, .count = 2, .at_span = at};
+    bool wanted = tape_wants(h, &args);
+    if (wanted)
+        tape_hold(&args);
+    Value out = torch_getitem(l, self, index, at);
+    if (wanted)
+        tape_record(h, TEXT("getitem"), &args, out);
+    return out;
+}
+
+static void setitem(Lang *l, Foreign *self, Value index, Value v, Span at)
+{
+    TensorObject *o = (TensorObject *)self;
+    Value in[3] = {v_foreign(self), index, v};
+    Args args = {.at = in, .count = 3, .at_span = at};
+    bool wanted = tape_wants(o->host, &args);
+    Value before = wanted ? tape_before_write(o->host, o, TEXT("setitem"), at)
+                          : V_NONE;
+    torch_setitem(l, self, index, v, at);
+    if (wanted)
+        tape_after_write(o->host, o, TEXT("setitem"), &args, before);
+}
+
+static void mark_held(Foreign *self, void (*mark)(Lang *l, Value v), Lang *l)
+{
+    const TensorObject *o = (TensorObject *)self;
+    mark(l, o->node);
+    mark(l, o->grad);
+}
+
+static bool holds(const Foreign *self)
+{
+    const TensorObject *o = (const TensorObject *)self;
+    return o->node.kind == VAL_FOREIGN || o->grad.kind == VAL_FOREIGN;
+}
+
 static void release(Foreign *self)
 {
     tensor_release(&((TensorObject *)self)->t);
@@ -456,9 +562,12 @@ static void release(Foreign *self)
 const ForeignType tensor_type = {
     .name = "Tensor",
     .getattr = getattr,
+    .setattr = tape_setattr,
     .method = method,
-    .getitem = torch_getitem,
-    .setitem = torch_setitem,
+    .mark = mark_held,
+    .holds = holds,
+    .getitem = getitem,
+    .setitem = setitem,
     .binary = binary,
     .inplace = inplace,
     .unary = unary,

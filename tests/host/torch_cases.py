@@ -764,3 +764,127 @@ each(["f32", "f64"], "return F.scaled_dot_product_attention(q, k, v, is_causal="
      "b=4,4/n", tol=(16, 2))
 case("F.scaled_dot_product_attention(q, k, v, enable_gqa=True)",
      "q=1,4,3,8/unit", "k=1,2,5,8/unit", "v=1,2,5,8/pos", tol=(16, 2))
+
+# ---- gradients -----------------------------------------------------------------
+# In the dtype of the tensors, each step rounded: a few ulp of what is summed.
+
+
+def gradient(body, *inputs, wrt="a", tol=(32, 4), dtypes=("f32", "f64"),
+             before=""):
+    need = "; ".join(f"{n}.requires_grad_()" for n in wrt.split(","))
+    each(dtypes, f"{need}; {before}y = {body}; g = (torch.arange(y.numel())"
+         f".reshape(y.shape) % 7 - 3).to(y.dtype); return torch.autograd.grad("
+         f"y, ({wrt},), g)", *inputs, tol=tol)
+
+
+for f in ["a + b", "a - b", "a * b", "a / b", "torch.sub(a, b, alpha=3)",
+          "torch.maximum(a, b)", "torch.minimum(a, b)", "a ** b",
+          "torch.where(a > b, a, b)", "(a + b) * (a - b)", "torch.max(a, b)"]:
+    gradient(f, "a=3,4/pos", "b=4/pos", wrt="a,b")
+gradient("a * a + 2 * a - a / 3 + 1 / a - (2 - a)", "a=5/pos")
+gradient("2 ** a", "a=5/unit")
+for f in ["-a", "a.abs()", "a.square()", "a.sin()", "a.cos()", "torch.erf(a)",
+          "a.exp()", "a.exp2()", "a.expm1()", "a.sigmoid()", "a.tanh()",
+          "F.relu(a)", "F.silu(a)", "F.gelu(a)", "F.gelu(a, approximate='tanh')",
+          "F.softplus(a)", "F.logsigmoid(a)", "a ** 3", "a ** 2.0", "a ** 0",
+          "a.clamp(-0.5, 0.5)", "a.clamp(min=0)", "torch.clamp(a, max=0.25)",
+          "a % 2", "a.sum()", "a.mean()", "a.sum(0)", "a.mean(-1, keepdim=True)",
+          "a.sum(dim=(0, 1))", "a.amax(1)", "a.amin(0, keepdim=True)", "a.max()",
+          "a.min()", "a.max(1)[0]", "a.min(dim=0, keepdim=True).values",
+          "a.topk(2, dim=1)[0]", "torch.sort(a, -1).values", "a.cumsum(1)",
+          "a.softmax(-1)", "torch.softmax(a, dim=0)", "F.log_softmax(a, dim=1)",
+          "a.logsumexp(1)", "a.logsumexp(0, keepdim=True)", "a.var(1)",
+          "a.var(dim=0, unbiased=False, keepdim=True)", "a.std()", "a.norm()",
+          "a.norm(dim=1)", "a.tril()", "torch.triu(a, 1)", "a.flip(0)"]:
+    gradient(f, "a=3,4/n")
+for f in ["a.log()", "a.log2()", "torch.log10(a)", "a.log1p()", "a.sqrt()",
+          "a.rsqrt()", "a.reciprocal()"]:
+    gradient(f, "a=6/pos")
+for f in ["a.reshape(4, 6)", "a.view(-1)", "a.flatten(1)", "a[:, None].squeeze(1)",
+          "a.unsqueeze(-1) * 2", "a.transpose(0, 2)", "a.permute(2, 0, 1)",
+          "a.permute((1, 0, 2))", "a.mT", "a[0].t()", "a[0].T",
+          "a[1:, :, ::2]", "a[1, ..., None]", "a[[0, 1, 1], :, 2]",
+          "a[:, torch.tensor([2, 0, 2])]", "a[a > 0]",
+          "a.gather(2, torch.tensor([[[0, 3, 0]]]))", "a.narrow(2, 1, 2)",
+          "a.index_select(1, torch.tensor([0, 2, 0]))",
+          "a[:, :1].expand(2, 5, 4)", "a.repeat(2, 1, 3)",
+          "a.repeat_interleave(3, dim=1)", "F.pad(a, (1, 2, 0, 1))",
+          "torch.cat([a, a * 2], dim=1)", "torch.stack([a, -a], 1)",
+          "a.split(2, -1)[1]", "sum(x * i for i, x in enumerate(a.unbind(1)))",
+          "torch.cat(a.chunk(2, 2)[::-1], 2)", "a.float().double()",
+          "a.masked_fill(torch.ones(3, 4, dtype=torch.bool).tril(), -1.0)",
+          "a.contiguous().clone().to(a.device)", "a.masked_select(a < 0)"]:
+    gradient(f, "a=2,3,4/n")
+for f, a, b in [("a @ b", "3,4", "4,5"), ("a @ b", "2,3,4", "4,5"),
+                ("a @ b", "2,1,3,4", "3,4,5"), ("a @ b", "4", "4,5"),
+                ("a @ b", "3,4", "4"), ("a @ b", "4", "4"),
+                ("torch.bmm(a, b)", "2,3,4", "2,4,5"), ("a.mm(b)", "3,4", "4,5"),
+                ("F.linear(a, b)", "2,3,4", "5,4"),
+                ("torch.einsum('ij,kj->ik', a, b)", "3,4", "5,4"),
+                ("torch.einsum('bhqd,bhkd->bhqk', a, b)", "1,2,3,4", "1,2,5,4"),
+                ("torch.einsum('bij,jk->bk', a, b)", "2,3,4", "4,5"),
+                ("torch.einsum('ij,j->', a, b)", "3,4", "4"),
+                ("torch.einsum('...ij,...jk->...ik', a, b)", "2,3,4", "2,4,5"),
+                ("torch.einsum('bij,bk->bj', a, b)", "2,3,4", "2,5")]:
+    gradient(f, f"a={a}/n", f"b={b}/n", wrt="a,b")
+gradient("torch.addmm(c, a, b)", "a=2,3", "b=3,4", "c=4", wrt="a,b,c")
+gradient("F.layer_norm(a, (4,), w, b)", "a=3,4/n", "w=4/n", "b=4/n",
+         wrt="a,w,b", tol=(64, 8))
+gradient("F.rms_norm(a, (4,), weight=w)", "a=3,4/n", "w=4/n", wrt="a,w",
+         tol=(64, 8))
+gradient("F.scaled_dot_product_attention(q, k, v, is_causal=True)",
+         "q=1,2,3,4/n", "k=1,2,3,4/n", "v=1,2,3,4/n", wrt="q,k,v", tol=(64, 8))
+gradient("F.scaled_dot_product_attention(q, k, v, attn_mask=m, scale=0.5)",
+         "q=1,2,3,4/n", "k=1,2,5,4/n", "v=1,2,5,4/n", "m=3,5/n", wrt="q,k,v,m",
+         tol=(64, 8))
+gradient("F.kl_div(a.log_softmax(-1), b.softmax(-1), reduction='batchmean')",
+         "a=3,4/n", "b=3,4/n", wrt="a,b", tol=(64, 4))
+gradient("F.mse_loss(a, b)", "a=3,4/n", "b=3,4/n", wrt="a,b")
+# in place, several uses, what needs none
+gradient("y", "a=3,4/n", before="y = a * 2; y += 1; y *= a; ")
+gradient("y", "a=3,4/n", before="y = a * 2; y.masked_fill_(a > 0, 0); ")
+gradient("y", "a=3,4/n", "b=4/n", wrt="a,b", before="y = a * 2; y[1:, :] = b; ")
+gradient("y", "a=3/n", before="y = torch.zeros(2, 3, dtype=a.dtype); y[0] = a;"
+         " y[1] = a * a; ")
+gradient("y * 3", "a=4/n", before="y = a.exp().add_(a).mul_(2); ")
+gradient("a * a.detach() + a.data", "a=4/n")
+case("a.requires_grad_(); y = (a * a).exp(); y.add_(1); return torch.autograd."
+     "grad(y, a, a)", "a=4/n")
+case("y = a.clone().requires_grad_(); y.mul_(2); return y", "a=4/n")
+case("a.requires_grad_(); (a * 3).sum().backward(); (a * a).sum().backward();"
+     " return a.grad, a.requires_grad, a.grad.requires_grad", "a=4/n")
+case("a.requires_grad_(); y = a * 2; y.retain_grad(); y.sum().backward();"
+     " return a.grad, y.grad, a.is_leaf, y.is_leaf", "a=4/n")
+case("a.requires_grad = True; (a * 2).backward(b); g = a.grad; a.grad = None;"
+     " return g, a.grad is None", "a=4/n", "b=4/n")
+case("(a * 2).sum().backward()", "a=4/n")
+case("a.requires_grad_(); (a * 2).backward()", "a=4/n")
+case("a.requires_grad_(); torch.set_grad_enabled(False); y = a * 2; torch"
+     ".set_grad_enabled(True); return y.requires_grad, (a * 2).requires_grad",
+     "a=4/n")
+case("a.requires_grad_()\n    with torch.no_grad():\n        y = a * 2\n"
+     "        with torch.enable_grad():\n            z = a * 2; "
+     "return y.requires_grad, z.requires_grad, (a * 2).requires_grad", "a=4/n")
+case("x = torch.randn(3, requires_grad=True); return x.requires_grad, (x > 0)"
+     ".requires_grad, x.detach().requires_grad, torch.zeros_like(x)"
+     ".requires_grad")
+case("a.requires_grad_()", "a:i64=3")
+case("a.requires_grad_(); return torch.autograd.grad(a.sum(), (a, b),"
+     " allow_unused=True)[1] is None", "a=3", "b=3")
+each(["f16", "bf16"], "a.requires_grad_(); b.requires_grad_(); (a.float() * b)"
+     ".sum().backward(); return a.grad, b.grad", "a=3/q", "b=3/q")
+FUNCTION = ("class Square(torch.autograd.Function):"
+            "\n        @staticmethod"
+            "\n        def forward(ctx, x, y, n):"
+            "\n            ctx.save_for_backward(x, y)"
+            "\n            ctx.n = n"
+            "\n            return x * x * n, x + y"
+            "\n        @staticmethod"
+            "\n        def backward(ctx, g, h):"
+            "\n            x, y = ctx.saved_tensors"
+            "\n            return g * 2 * x * ctx.n + h, h * 10, None; ")
+case(FUNCTION + "a.requires_grad_(); b.requires_grad_(); u, v = Square.apply(a,"
+     " b, 3); (u * v).sum().backward(); return a.grad, b.grad, u.requires_grad",
+     "a=4/n", "b=4/n", tol=(32, 4))
+case(FUNCTION + "a.requires_grad_(); u, v = Square.apply(a, b, 3); (v * 2).sum()"
+     ".backward(); return a.grad, b.grad is None", "a=4/n", "b=4/n", tol=(32, 4))

@@ -1,0 +1,1 @@
+run gradient_view.tile
