@@ -165,8 +165,24 @@ int torch_size_list(Host *h, Value v, int64_t *shape, Span at)
     return items->len;
 }
 
+// Sizes given by name: flip(dims=[0]), expand(size=(2, 3)).
+static const Value *named_sizes(const Args *args)
+{
+    static const char *const names[] = {"dims", "size", "shape", "repeats"};
+
+    for (int i = 0; i < args->keyword_count; i++)
+        for (size_t n = 0; n < countof(names); n++)
+            if (text_is(args->names[i], names[n]))
+                return &args->values[i];
+    return NULL;
+}
+
 int torch_sizes(Host *h, const Args *args, int from, int64_t *shape)
 {
+    const Value *named = args->count <= from ? named_sizes(args) : NULL;
+
+    if (named)
+        return torch_size_list(h, *named, shape, args->at_span);
     if (args->count == from + 1)
         return torch_size_list(h, args->at[from], shape, args->at_span);
     List rest = {.at = args->at + from, .len = args->count - from};
