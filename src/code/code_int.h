@@ -272,5 +272,13 @@ void lower_copy(Lower *l, const IrStmt *s);
 void lower_fill(Lower *l, const IrStmt *s);
 void lower_transpose(Lower *l, const IrStmt *s);
 void lower_atomic(Lower *l, const IrStmt *s);
+// A copy by m: element by element, converting.
+void copy_by_map(Lower *l, const IrCopyMap *m);
+Val identity_of(Lower *l, LaneOp op, DType t);
+
+// ---- lower_reducer.c -----------------------------------------------------
+void lower_atomic_row(Lower *l, const IrStmt *s, int n);
+void lower_atomic_store(Lower *l, const IrStmt *s);
+void lower_reducer(Lower *l, const IrStmt *s);
 const IrRegion *operand_region(Lower *l, const IrStmt *s, int i);
 #endif

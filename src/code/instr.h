@@ -147,6 +147,7 @@ typedef struct {
     LaneOp op;
     bool magnitude;             // |src| is reduced
     bool clear;                 // start from the identity, not from dst
+    int start;                  // slot: the identity
 } Reduction;
 
 // Running sums of a tile of one or two dimensions; with one, row is -1.

@@ -227,7 +227,7 @@ static BufferPlace place_of(const Lower *l, const IrBuffer *root)
 static bool check_buffer(Lower *l, const IrBuffer *b)
 {
     l->at = b->at;
-    if (b->scope == SCOPE_BARRIER || b->scope == SCOPE_REDUCER)
+    if (b->scope == SCOPE_BARRIER)
         unsupported(l, "'%.*s': %s buffers are not supported yet",
                     TEXT_ARG(b->name), ir_scope_name(b->scope));
     else if (!dtype_info(b->dtype)->built)

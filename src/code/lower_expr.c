@@ -529,7 +529,8 @@ static Val operate(Lower *l, const IrExpr *e)
         unsupported(l, "an operation with %d operands", e->count);
         return slot_value(int_slot(l, DT_I32, 0), t);
     }
-    if (op < LANE_OP_COUNT && lane_op_info(op)->truth)
+    if (op == LANE_OP_CLZ ||
+        (op < LANE_OP_COUNT && lane_op_info(op)->truth))
         operand = map_dtype(l, e->args[0]->dtype);
     for (int i = 0; i < e->count; i++) {
         v[i] = value_of(l, e->args[i]);
@@ -543,6 +544,8 @@ static Val operate(Lower *l, const IrExpr *e)
         return composite(l, e, t, v);
     if (is_division(e->op))
         return divide(l, op, t, v[0], v[1]);
+    if (op == LANE_OP_CLZ)
+        return cast_value(l, apply(l, op, operand, operand, v, 1), t, true);
     return apply(l, op, operand, t, v, e->count);
 }
 
@@ -603,17 +606,19 @@ static Val element_value(Lower *l, const IrExpr *e)
 static Val atomic_value(Lower *l, const IrExpr *e)
 {
     Form index[IR_MAX_RANK];
-    LaneOp op = e->op == OP_ATOMIC_MAX   ? LANE_OP_MAX
-                : e->op == OP_ATOMIC_MIN ? LANE_OP_MIN
-                                         : LANE_OP_ADD;
+    const IrExpr *value = ir_atomic_value(e);
     DType t = map_dtype(l, e->buffer->dtype);
     Val v, old = slot_value(int_slot(l, DT_I32, 0), t);
 
-    if (!index_forms(l, e->buffer, e->args, e->count - 1, index))
+    if (!index_forms(l, e->buffer, e->args, e->count - (value != NULL), index))
         return old;
-    v = cast_value(l, value_of(l, e->args[e->count - 1]), t, true);
+    if (!value) {
+        note_atomic(l, e->buffer);
+        return load_of(l, e->buffer, index, 0);
+    }
+    v = cast_value(l, value_of(l, value), t, true);
     if (!l->failed)
-        atomic_on(l, e->buffer, index, op, v, 0, &old);
+        atomic_on(l, e->buffer, index, lane_of_op(e->op), v, 0, &old);
     return old;
 }
 

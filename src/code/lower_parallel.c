@@ -22,7 +22,7 @@ static bool mark_expr(void *ctx, IrExpr *e)
 {
     Search *s = ctx;
 
-    if (e->kind == EXPR_ATOMIC && s->parallel)
+    if (e->kind == EXPR_ATOMIC && s->parallel && ir_atomic_value(e))
         s->l->var_private[e->buffer->id] = true;
     return true;
 }
@@ -33,12 +33,12 @@ static bool takes_memory(Op op)
     case OP_COPY:
     case OP_FILL:
     case OP_CLEAR:
-    case OP_ATOMIC_ADD:
-    case OP_ATOMIC_MAX:
-    case OP_ATOMIC_MIN:
+    case OP_ATOMIC_ADDX2:
+    case OP_ATOMIC_ADDX4:
+    case OP_ATOMIC_STORE:
         return false;
     default:
-        return true;
+        return !op_is_atomic(op);
     }
 }
 
@@ -89,7 +89,7 @@ static bool written_expr(void *ctx, IrExpr *e)
 {
     Written *w = ctx;
 
-    if (e->kind == EXPR_ATOMIC)
+    if (e->kind == EXPR_ATOMIC && ir_atomic_value(e))
         w->p->written[root_of(w->l, e->buffer->id)] = true;
     return true;
 }

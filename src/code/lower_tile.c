@@ -2,6 +2,8 @@
 // reductions, scans, im2col, print.
 #include "code/code_int.h"
 
+#include <math.h>
+
 static IrKernel *kernel_of(Lower *l)
 {
     return (IrKernel *)l->k; // resolution only adds nodes to its arena
@@ -94,23 +96,42 @@ static bool tile_usable(Lower *l, const IrBuffer *b)
 
 static LaneOp reduction_lane(const IrStmt *s)
 {
-    bool nan = ir_attr_int(s, ATTR_NAN_PROPAGATE, 0);
+    LaneOp op = lane_of_op(s->op);
 
-    switch (s->op) {
-    case OP_REDUCE_MAX:
-    case OP_REDUCE_ABSMAX:
-        return nan ? LANE_OP_MAXNAN : LANE_OP_MAX;
-    case OP_REDUCE_MIN:
-        return nan ? LANE_OP_MINNAN : LANE_OP_MIN;
-    default:
-        return LANE_OP_ADD;
+    if (!ir_attr_int(s, ATTR_NAN_PROPAGATE, 0))
+        return op;
+    return op == LANE_OP_MAX ? LANE_OP_MAXNAN
+           : op == LANE_OP_MIN ? LANE_OP_MINNAN
+                               : op;
+}
+
+// What combining changes nothing: 0, all ones, the limits of t.
+Val identity_of(Lower *l, LaneOp op, DType t)
+{
+    bool least = op == LANE_OP_MIN || op == LANE_OP_MINNAN;
+    const DTypeInfo *info = dtype_info(t);
+    double top = info->has_infinity ? (double)INFINITY : info->max_finite;
+    Range r = limits_of(t);
+    int64_t v = 0;
+
+    if (op == LANE_OP_AND) {
+        v = info->kind == KIND_BOOL ? 1 : -1;
+    } else if (least || op == LANE_OP_MAX || op == LANE_OP_MAXNAN) {
+        if (info->kind == KIND_FLOAT)
+            return slot_value(float_slot(l, t, least ? top : -top), t);
+        if (!r.known)
+            r = info->kind == KIND_INT ? range_of(INT64_MIN, INT64_MAX)
+                                       : range_of(0, -1);
+        v = least ? r.high : r.low;
     }
+    return slot_value(int_slot(l, t, v), t);
 }
 
 static void lower_reduce(Lower *l, const IrStmt *s)
 {
     IrReduceShape shape;
     Reduction r = {.op = reduction_lane(s)};
+    DType dtype;
 
     if (!ir_resolve_reduce(kernel_of(l), s, &shape)) {
         l->failed = true;
@@ -126,6 +147,8 @@ static void lower_reduce(Lower *l, const IrStmt *s)
     if (!dtype_is_float(l->code->buffer[r.dst].dtype) &&
         (r.op == LANE_OP_MAXNAN || r.op == LANE_OP_MINNAN))
         r.op = r.op == LANE_OP_MAXNAN ? LANE_OP_MAX : LANE_OP_MIN;
+    dtype = l->code->buffer[r.dst].dtype;
+    r.start = identity_of(l, r.magnitude ? LANE_OP_ADD : r.op, dtype).reg;
     vec_push(l->arena, &l->reduction, r);
     emit(l, (Instr){.op = INSTR_REDUCE, .a = l->reduction.len - 1});
 }
@@ -145,7 +168,7 @@ static bool constant_extent(Lower *l, const IrRegion *r, int d, int64_t *out)
 static void lower_scan(Lower *l, const IrStmt *s)
 {
     IrScanShape shape;
-    Scan z = {.op = LANE_OP_ADD};
+    Scan z = {.op = lane_of_op(s->op)};
     int rank, row;
 
     if (!ir_resolve_scan(kernel_of(l), s, &shape)) {
@@ -264,14 +287,21 @@ static void lower_print(Lower *l, const IrStmt *s)
 
 // ---- dispatch ------------------------------------------------------------
 
+// Tile operations that a T.Parallel may hold, on single elements.
+static bool runs_per_element(Op op)
+{
+    return op_is_atomic(op) || op == OP_ATOMIC_ADDX2 ||
+           op == OP_ATOMIC_ADDX4 || op == OP_ATOMIC_STORE ||
+           op == OP_REDUCER_UPDATE;
+}
+
 void lower_tile(Lower *l, const IrStmt *s)
 {
     const OpInfo *info = op_info(l->k->ops, s->op);
 
     if (info->class == OPCLASS_HINT)
         return;
-    if (l->par && info->class == OPCLASS_TILE && s->op != OP_ATOMIC_ADD &&
-        s->op != OP_ATOMIC_MAX && s->op != OP_ATOMIC_MIN) {
+    if (l->par && info->class == OPCLASS_TILE && !runs_per_element(s->op)) {
         unsupported(l, "%s inside of a T.Parallel", info->surface);
         return;
     }
@@ -286,14 +316,8 @@ void lower_tile(Lower *l, const IrStmt *s)
     case OP_GEMM:
         lower_gemm(l, s);
         break;
-    case OP_REDUCE_SUM:
-    case OP_REDUCE_MAX:
-    case OP_REDUCE_MIN:
-    case OP_REDUCE_ABSMAX:
-    case OP_REDUCE_ABSSUM:
-        lower_reduce(l, s);
-        break;
     case OP_CUMSUM:
+    case OP_CUMMAX:
         lower_scan(l, s);
         break;
     case OP_TRANSPOSE:
@@ -302,15 +326,29 @@ void lower_tile(Lower *l, const IrStmt *s)
     case OP_IM2COL:
         lower_im2col(l, s);
         break;
-    case OP_ATOMIC_ADD:
-    case OP_ATOMIC_MAX:
-    case OP_ATOMIC_MIN:
-        lower_atomic(l, s);
-        break;
     case OP_PRINT:
         lower_print(l, s);
         break;
+    case OP_ATOMIC_ADDX2:
+        lower_atomic_row(l, s, 2);
+        break;
+    case OP_ATOMIC_ADDX4:
+        lower_atomic_row(l, s, 4);
+        break;
+    case OP_ATOMIC_STORE:
+        lower_atomic_store(l, s);
+        break;
+    case OP_REDUCER_INIT:
+    case OP_REDUCER_UPDATE:
+    case OP_FINALIZE_REDUCER:
+        lower_reducer(l, s);
+        break;
     default:
-        unsupported(l, "%s is not supported yet", info->surface);
+        if (op_is_reduction(s->op))
+            lower_reduce(l, s);
+        else if (op_is_atomic(s->op))
+            lower_atomic(l, s);
+        else
+            unsupported(l, "%s is not supported yet", info->surface);
     }
 }

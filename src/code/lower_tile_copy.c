@@ -90,7 +90,7 @@ static void copy_element(Lower *l, const Walk *w, const IrCopyMap *m)
     store_to(l, dst, to, v, walked(dst, m->dst.map));
 }
 
-static void copy_by_map(Lower *l, const IrCopyMap *m)
+void copy_by_map(Lower *l, const IrCopyMap *m)
 {
     Walk w = {0};
 
@@ -167,13 +167,6 @@ void lower_fill(Lower *l, const IrStmt *s)
 
 // ---- atomics -------------------------------------------------------------
 
-static LaneOp atomic_lane(Op op)
-{
-    return op == OP_ATOMIC_MAX   ? LANE_OP_MAX
-           : op == OP_ATOMIC_MIN ? LANE_OP_MIN
-                                 : LANE_OP_ADD;
-}
-
 static bool atomic_map(Lower *l, const IrStmt *s, const IrRegion *dst,
                        IrCopyMap *m)
 {
@@ -223,7 +216,7 @@ void lower_atomic(Lower *l, const IrStmt *s)
     if (!l->failed &&
         side_index(l, &w, dst->buffer, m.dst.min, m.dst.map, to)) {
         v = cast_value(l, v, map_dtype(l, dst->buffer->dtype), true);
-        atomic_on(l, dst->buffer, to, atomic_lane(s->op), v,
+        atomic_on(l, dst->buffer, to, lane_of_op(s->op), v,
                   walked(dst->buffer, m.dst.map), NULL);
     }
     walk_close(l, &w);

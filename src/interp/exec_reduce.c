@@ -76,40 +76,6 @@ static void set_source(Worker *w, Job *j)
 
 // ---- reduce --------------------------------------------------------------
 
-static double lowest(DType t)
-{
-    const DTypeInfo *info = dtype_info(t);
-
-    return info->has_infinity ? -__builtin_inf() : -info->max_finite;
-}
-
-static void identity(const Job *j, Slot *out)
-{
-    DType t = j->dst->dtype;
-    const DTypeInfo *info = dtype_info(t);
-    bool least = j->r->op == LANE_OP_MIN || j->r->op == LANE_OP_MINNAN;
-
-    *out = (Slot){0};
-    if (j->r->op == LANE_OP_ADD || j->r->magnitude)
-        return;
-    if (info->kind == KIND_FLOAT) {
-        double v = least ? -lowest(t) : lowest(t);
-
-        if (t == DT_F64)
-            out->d = v;
-        else
-            out->f = (float)v;
-    } else if (info->kind == KIND_INT) {
-        uint64_t top = (uint64_t)1 << (info->bits - 1);
-
-        out->i = (int64_t)(least ? top - 1 : 0 - top);
-    } else {
-        out->i = least ? (int64_t)(UINT64_MAX >> (64 - info->bits)) : 0;
-        if (info->kind == KIND_BOOL)
-            out->i = least;
-    }
-}
-
 static void reduce_line(Worker *w, const Job *j, const char *line, int64_t out,
                         const Slot *start)
 {
@@ -140,10 +106,9 @@ static void reduce_columns(Worker *w, const Job *j, int64_t o, int64_t c,
 const Instr *exec_REDUCE(Worker *w, const Instr *i)
 {
     Job j = job_of(w, i);
-    Slot start;
+    Slot start = w->slot[j.r->start];
 
     set_source(w, &j);
-    identity(&j, &start);
     for (int64_t o = 0; o < j.outer; o++) {
         if (j.inner == 1) {
             reduce_line(w, &j, j.lanes + o * j.n * j.lane, o, &start);

@@ -268,13 +268,20 @@ IrExpr *ir_atomic(IrKernel *k, Op op, IrBuffer *b, IrExpr *const *index, int n,
                   IrExpr *value, Span at)
 {
     IrExpr *args[IR_MAX_RANK + 1];
-    if (!b || !value || !check_index(k, b, index, n, at, args))
+    bool load = op == OP_ATOMIC_LOAD;
+    if (!b || (!value && !load) || !check_index(k, b, index, n, at, args))
         return NULL;
-    args[n] = ir_cast(k, value, b->dtype, true, at);
-    IrExpr *e = new_expr(k, EXPR_ATOMIC, b->dtype, at, n + 1, args);
+    if (!load)
+        args[n] = ir_cast(k, value, b->dtype, true, at);
+    IrExpr *e = new_expr(k, EXPR_ATOMIC, b->dtype, at, n + !load, args);
     if (!e)
         return NULL;
     e->op = op;
     e->buffer = b;
     return e;
+}
+
+IrExpr *ir_atomic_value(const IrExpr *e)
+{
+    return e->op == OP_ATOMIC_LOAD ? NULL : e->args[e->count - 1];
 }

@@ -345,14 +345,26 @@ static IrExpr *rule_classify(Call *c)
     return node(c, DT_BOOL);
 }
 
+// A narrow negative number has no bits beyond its own.
 static IrExpr *rule_popcount(Call *c)
 {
-    return require(c, is_int_kind, "integers") ? node(c, c->a[0]->dtype) : NULL;
+    if (!require(c, is_int_kind, "integers"))
+        return NULL;
+    DType t = c->a[0]->dtype;
+    if (t == DT_I8 || t == DT_I16)
+        c->a[0] = ir_cast(c->k, c->a[0], t == DT_I8 ? DT_U8 : DT_U16, true,
+                          c->at);
+    return ir_cast(c->k, node(c, c->a[0]->dtype), t, true, c->at);
 }
 
+// Counted in 32 bits, or 64; an int32 either way.
 static IrExpr *rule_leading_zeros(Call *c)
 {
-    return ir_cast(c->k, rule_popcount(c), DT_I32, true, c->at);
+    if (!require(c, is_int_kind, "integers"))
+        return NULL;
+    if (dtype_info(c->a[0]->dtype)->bits < 32)
+        c->a[0] = ir_cast(c->k, c->a[0], DT_I32, true, c->at);
+    return node(c, DT_I32);
 }
 
 static IrExpr *rule_clamp(Call *c)

@@ -91,7 +91,8 @@ typedef enum {
     EXPR_SELECT,        // args: c, t, f; lazy: only the taken side runs
     EXPR_REINTERPRET,   // bits of args[0] as dtype
     EXPR_ATOMIC,        // op on buffer[args...]: indices, then the value; gives
-                        // the old value. Without one: a STMT_TILE
+                        // the old value. Without one: a STMT_TILE.
+                        // OP_ATOMIC_LOAD has no value
 } IrExprKind;
 
 struct IrExpr {
@@ -307,8 +308,10 @@ IrExpr *ir_select(IrKernel *k, IrExpr *c, IrExpr *t, IrExpr *f, Span at);
 IrExpr *ir_cast(IrKernel *k, IrExpr *e, DType t, bool sat, Span at);
 IrExpr *ir_reinterpret(IrKernel *k, IrExpr *e, DType t, Span at);
 // An atomic that gives the old value: n indices, value cast to b's dtype.
+// OP_ATOMIC_LOAD: value is NULL.
 IrExpr *ir_atomic(IrKernel *k, Op op, IrBuffer *b, IrExpr *const *index, int n,
                   IrExpr *value, Span at);
+IrExpr *ir_atomic_value(const IrExpr *e);           // or NULL
 // As a condition: e itself when bool, else e != 0.
 IrExpr *ir_truth(IrKernel *k, IrExpr *e, Span at);
 bool ir_is_int(const IrExpr *e, int64_t *out);      // an integer constant
@@ -370,6 +373,8 @@ bool ir_resolve_fill(IrKernel *k, const IrRegion *dst, IrCopyMap *out);
 // As a copy of the value to dst; src stays empty when the value is a scalar:
 // an expression, or a region that is one element.
 bool ir_resolve_atomic(IrKernel *k, const IrStmt *s, IrCopyMap *out);
+// T.finalize_reducer: a copy to dst; none (rank 0, no buffers) when in place.
+bool ir_resolve_finalize(IrKernel *k, const IrStmt *s, IrCopyMap *out);
 
 typedef struct {
     int64_t m, n, k;

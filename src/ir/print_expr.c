@@ -140,10 +140,13 @@ static void print_cast(const Printer *p, const IrExpr *e)
 
 static void print_atomic(const Printer *p, const IrExpr *e)
 {
+    const IrExpr *value = ir_atomic_value(e);
     buf_printf(p->out, "%s(", op_spelling(e->op));
-    print_indexed(p, e->buffer, e->args, e->count - 1);
-    buf_puts(p->out, ", ");
-    print_expr(p, e->args[e->count - 1]);
+    print_indexed(p, e->buffer, e->args, e->count - (value != NULL));
+    if (value) {
+        buf_puts(p->out, ", ");
+        print_expr(p, value);
+    }
     buf_addc(p->out, ')');
 }
 

@@ -124,10 +124,12 @@ static IrExpr *read_atomic(Reader *r, Op op, Span at)
     IrExpr *index[IR_MAX_RANK];
     int n;
     IrBuffer *b = reader_buffer(r);
+    IrExpr *value = NULL;
     if (!b || !reader_need(r, "[") ||
-        !read_exprs(r, "]", index, IR_MAX_RANK, &n) || !reader_need(r, ","))
+        !read_exprs(r, "]", index, IR_MAX_RANK, &n))
         return NULL;
-    IrExpr *value = read_expr(r);
+    if (op != OP_ATOMIC_LOAD && reader_need(r, ","))
+        value = read_expr(r);
     if (!reader_need(r, ")"))
         return NULL;
     return built(r, ir_atomic(r->k, op, b, index, n, value, at));
@@ -154,7 +156,7 @@ static IrExpr *read_call(Reader *r, Op op, Span at)
         return NULL;
     if (op == OP_REINTERPRET)
         return read_reinterpret(r, at);
-    if (op == OP_ATOMIC_ADD || op == OP_ATOMIC_MAX || op == OP_ATOMIC_MIN)
+    if (op_is_atomic(op) || op == OP_ATOMIC_LOAD)
         return read_atomic(r, op, at);
     if (!ir_op_arity(op))
         return reader_fail(r, "%s is no expression", op_surface(op));

@@ -157,7 +157,7 @@ static bool side_finish(IrKernel *k, Side *s)
 static int scope_level(IrScope s)
 {
     switch (s) {
-    case SCOPE_FRAGMENT: case SCOPE_LOCAL: return 2;
+    case SCOPE_FRAGMENT: case SCOPE_LOCAL: case SCOPE_REDUCER: return 2;
     case SCOPE_SHARED: case SCOPE_SHARED_STATIC: return 1;
     default: return 0;
     }

@@ -27,6 +27,11 @@ static bool is_on_chip_tile(IrScope s)
     return is_shared(s) || s == SCOPE_FRAGMENT;
 }
 
+static bool is_float_dtype(const IrRegion *r)
+{
+    return dtype_is_float(r->buffer->dtype);
+}
+
 static void note_allocation(IrKernel *k, const IrBuffer *b)
 {
     if (b->at.file)
@@ -224,6 +229,11 @@ bool ir_resolve_reduce(IrKernel *k, const IrStmt *s, IrReduceShape *r)
                          .clear = ir_attr_int(s, ATTR_CLEAR, 1)};
     if (!dimension(k, s, r->src, -1, &r->dim))
         return false;
+    bool bits = s->op == OP_REDUCE_BITAND || s->op == OP_REDUCE_BITOR ||
+                s->op == OP_REDUCE_BITXOR;
+    if (bits && (is_float_dtype(src) || is_float_dtype(out)))
+        return ir_error(k, s->at, "ir-type", "%s takes integers, not %s",
+                        surface(k, s), dtype_info(src->buffer->dtype)->name);
     return reduced_shape(r->src, r->out, r->dim, &r->keep_dim) ||
            bad_reduced_shape(k, s, r);
 }
@@ -390,6 +400,61 @@ bool ir_resolve_atomic(IrKernel *k, const IrStmt *s, IrCopyMap *out)
     return ir_resolve_fill(k, dst, out);
 }
 
+// Two or four elements that follow each other, from single elements on.
+static bool resolve_atomic_pair(IrKernel *k, const IrStmt *s)
+{
+    const IrRegion *dst = region_at(k, s, 0);
+    const IrRegion *src = dst ? region_at(k, s, 1) : NULL;
+    if (!src)
+        return false;
+    IrScope scope = dst->buffer->scope;
+    if (scope != SCOPE_GLOBAL && !is_shared(scope))
+        return bad_scope(k, s, dst, "in global or shared memory");
+    if (dst->form == REGION_POINT && src->form == REGION_POINT)
+        return true;
+    return ir_error(k, s->at, "ir-region", "%s takes the first element of each "
+                    "side", surface(k, s));
+}
+
+static bool resolve_atomic_store(IrKernel *k, const IrStmt *s)
+{
+    const IrRegion *dst = region_at(k, s, 0);
+    if (!dst || dst->form == REGION_POINT)
+        return dst != NULL;
+    return ir_error(k, dst->at, "ir-region", "%s takes a single element",
+                    surface(k, s));
+}
+
+static bool is_reducer(IrKernel *k, const IrStmt *s, const IrRegion *r)
+{
+    return r->buffer->scope == SCOPE_REDUCER ||
+           bad_scope(k, s, r, "made by T.alloc_reducer");
+}
+
+static bool resolve_update(IrKernel *k, const IrStmt *s)
+{
+    const IrRegion *r = region_at(k, s, 0);
+    if (!r || !is_reducer(k, s, r))
+        return false;
+    bool whole = s->op == OP_REDUCER_INIT;
+    if ((r->form == REGION_POINT) != whole)
+        return true;
+    return ir_error(k, r->at, "ir-region", "%s takes %s", surface(k, s),
+                    whole ? "a whole reducer" : "one element, acc[i]");
+}
+
+bool ir_resolve_finalize(IrKernel *k, const IrStmt *s, IrCopyMap *out)
+{
+    const IrRegion *r = region_at(k, s, 0);
+    *out = (IrCopyMap){0};
+    if (!r || !is_reducer(k, s, r))
+        return false;
+    if (s->operand[1].kind == OPERAND_NONE)
+        return true;
+    const IrRegion *dst = region_at(k, s, 1);
+    return dst && ir_resolve_copy(k, s->at, r, dst, out);
+}
+
 static bool resolve_copy(IrKernel *k, const IrStmt *s)
 {
     const IrRegion *src = region_at(k, s, 0);
@@ -411,18 +476,23 @@ bool ir_resolve_tile(IrKernel *k, const IrStmt *s)
         return resolve_fill(k, s);
     case OP_GEMM:
         return regions_inside(k, s) && ir_resolve_gemm(k, s, &gemm);
-    case OP_REDUCE_SUM: case OP_REDUCE_MAX: case OP_REDUCE_MIN:
-    case OP_REDUCE_ABSMAX: case OP_REDUCE_ABSSUM:
-        return ir_resolve_reduce(k, s, &reduce);
-    case OP_CUMSUM:
+    case OP_CUMSUM: case OP_CUMMAX:
         return ir_resolve_scan(k, s, &scan);
     case OP_TRANSPOSE:
         return ir_resolve_transpose(k, s, &map);
     case OP_IM2COL:
         return ir_resolve_im2col(k, s);
-    case OP_ATOMIC_ADD: case OP_ATOMIC_MAX: case OP_ATOMIC_MIN:
-        return ir_resolve_atomic(k, s, &map);
+    case OP_ATOMIC_ADDX2: case OP_ATOMIC_ADDX4:
+        return resolve_atomic_pair(k, s);
+    case OP_ATOMIC_STORE:
+        return resolve_atomic_store(k, s);
+    case OP_REDUCER_INIT: case OP_REDUCER_UPDATE:
+        return resolve_update(k, s);
+    case OP_FINALIZE_REDUCER:
+        return ir_resolve_finalize(k, s, &map);
     default:
-        return true;
+        if (op_is_reduction(s->op))
+            return ir_resolve_reduce(k, s, &reduce);
+        return !op_is_atomic(s->op) || ir_resolve_atomic(k, s, &map);
     }
 }

@@ -295,12 +295,14 @@ static bool is_element(const IrOperand *o)
 static bool is_scalar_form(const IrStmt *s)
 {
     switch (s->op) {
-    case OP_COPY: case OP_ATOMIC_ADD: case OP_ATOMIC_MAX: case OP_ATOMIC_MIN:
+    case OP_COPY: case OP_ATOMIC_ADDX2: case OP_ATOMIC_ADDX4:
+    case OP_ATOMIC_STORE: case OP_REDUCER_UPDATE:
         return is_element(&s->operand[0]) && is_element(&s->operand[1]);
     case OP_PRINT:
         return is_element(&s->operand[0]);
     default:
-        return false;
+        return op_is_atomic(s->op) && is_element(&s->operand[0]) &&
+               is_element(&s->operand[1]);
     }
 }
 

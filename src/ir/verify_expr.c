@@ -51,16 +51,17 @@ static bool rebuilds(Verifier *v, IrExpr *e)
 
 static bool verify_atomic(Verifier *v, const IrExpr *e)
 {
-    if (e->op != OP_ATOMIC_ADD && e->op != OP_ATOMIC_MAX &&
-        e->op != OP_ATOMIC_MIN)
+    const IrExpr *value = ir_atomic_value(e);
+    if (!op_is_atomic(e->op) && value)
         return ir_error(v->k, e->at, "ir-operand", "%s is no atomic",
                         op_surface(e->op));
     if (e->dtype != e->buffer->dtype ||
-        e->args[e->count - 1]->dtype != e->buffer->dtype)
+        (value && value->dtype != e->buffer->dtype))
         return ir_error(v->k, e->at, "ir-type", "an atomic's value has the "
                         "dtype of its buffer");
     return verify_buffer_alive(v, e->buffer, e->at) &&
-           verify_index(v, e->buffer, e->args, e->count - 1, e->at);
+           verify_index(v, e->buffer, e->args, e->count - (value != NULL),
+                        e->at);
 }
 
 static bool verify_node(Verifier *v, IrExpr *e)
@@ -121,7 +122,8 @@ bool verify_value(Verifier *v, IrExpr *e, Span at)
 {
     if (!e || e->kind != EXPR_ATOMIC)
         return verify_expr(v, e, at);
-    return e->count > 0 && verify_expr(v, e->args[e->count - 1], e->at) &&
+    IrExpr *value = e->count ? ir_atomic_value(e) : NULL;
+    return e->count > 0 && (!value || verify_expr(v, value, e->at)) &&
            verify_atomic(v, e);
 }
 

@@ -16,8 +16,11 @@ IrExpr *load_var(Lang *l, IrBuffer *b, Span at)
 void store_element(Lang *l, IrBuffer *b, IrExpr *const *index, IrExpr *value,
                    Span at)
 {
-    IrStmt *s = ir_store(l->trace->k, b, index, b->rank, value, at);
+    IrStmt *s = b->scope == SCOPE_REDUCER
+                    ? reducer_update(l, b, index, value, at) : NULL;
 
+    if (!s)
+        s = ir_store(l->trace->k, b, index, b->rank, value, at);
     trace_builder_ok(l, s, at);
     trace_add(l, s);
 }

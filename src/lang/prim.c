@@ -1,5 +1,5 @@
-// prim.c - calls of T.* primitives: arguments by the op table, tile operations
-// to statements, scalar functions to expressions.
+// prim.c - calls of T.* primitives: arguments by the op table, scalar functions
+// to expressions.
 #include "lang/trace_int.h"
 
 // ---- binding -------------------------------------------------------------------
@@ -215,75 +215,6 @@ void bound_attrs(Lang *l, const Bound *b, IrStmt *s, int from)
     }
 }
 
-// ---- tile operations -----------------------------------------------------------------
-
-static bool is_atomic(Op op)
-{
-    return op == OP_ATOMIC_ADD || op == OP_ATOMIC_MAX || op == OP_ATOMIC_MIN;
-}
-
-// A number where these take a region too; others take a name for an element
-// as the region that starts there.
-static bool is_scalar(Op op, Value v)
-{
-    if (op != OP_PRINT && !is_atomic(op))
-        return false;
-    return v.kind == VAL_INT || v.kind == VAL_FLOAT || v.kind == VAL_BOOL
-           || (v.kind == VAL_EXPR && v.expr->kind != EXPR_LOAD);
-}
-
-static IrOperand operand_of(Lang *l, Op op, const OpParam *p, Value v, Span at)
-{
-    if (p->kind == ARG_EXPR || (p->access == 'r' && is_scalar(op, v)))
-        return (IrOperand){.kind = OPERAND_EXPR, .expr = to_expr(l, v, at)};
-    return (IrOperand){.kind = OPERAND_REGION, .region = to_region(l, v, at)};
-}
-
-static IrStmt *tile_stmt(Lang *l, const Bound *b)
-{
-    trace_need(l, b->info->surface, b->call);
-    IrStmt *s = ir_tile(l->trace->k, b->op, b->call);
-    for (int i = 0; i < b->info->param_count; i++)
-        if (bound_given(b, i) && op_param_is_operand(&b->info->param[i]))
-            s->operand[i] = operand_of(l, b->op, &b->info->param[i],
-                                       b->at[i], b->spans[i]);
-    bound_attrs(l, b, s, 0);
-    return s;
-}
-
-// The old value of an atomic: read now, once.
-static Value atomic_prev(Lang *l, const Bound *b)
-{
-    IrRegion *dst = to_region(l, b->at[0], b->spans[0]);
-    if (dst->form != REGION_POINT)
-        lang_raise(l, "TypeError", b->call,
-                   "return_prev needs a single element as destination");
-    IrExpr *e = ir_atomic(l->trace->k, b->op, dst->buffer, dst->min,
-                          dst->buffer->rank,
-                          to_expr(l, b->at[1], b->spans[1]), b->call);
-    trace_builder_ok(l, e, b->call);
-    return trace_freeze(l, TEXT("prev"), e, b->call);
-}
-
-static bool wants_prev(Lang *l, const Bound *b)
-{
-    for (int i = 0; i < b->info->param_count; i++)
-        if (text_is(b->info->param[i].name, "return_prev")
-            && bound_given(b, i))
-            return value_truth(l, b->at[i], b->spans[i]);
-    return false;
-}
-
-static Value tile_call(Lang *l, const Bound *b)
-{
-    if (is_atomic(b->op) && wants_prev(l, b)) {
-        trace_need(l, b->info->surface, b->call);
-        return atomic_prev(l, b);
-    }
-    trace_add(l, tile_stmt(l, b));
-    return V_NONE;
-}
-
 // ---- expressions -----------------------------------------------------------------------
 
 static bool all_numbers(const Bound *b)
@@ -425,12 +356,6 @@ static Value expr_call(Lang *l, const Bound *b)
 
 // ---- dispatch ----------------------------------------------------------------------------
 
-static Value hint_call(Lang *l, const Bound *b)
-{
-    trace_add(l, tile_stmt(l, b));
-    return V_NONE;
-}
-
 Value prim_call(Lang *l, Op op, const Args *args)
 {
     Value out = V_NONE;
@@ -443,7 +368,8 @@ Value prim_call(Lang *l, Op op, const Args *args)
     case OPCLASS_TILE:
         return tile_call(l, &b);
     case OPCLASS_HINT:
-        return hint_call(l, &b);
+        trace_add(l, tile_stmt(l, &b));
+        return V_NONE;
     case OPCLASS_ALLOC:
         if (alloc_call(l, &b, &out))
             return out;

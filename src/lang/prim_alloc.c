@@ -79,8 +79,11 @@ static void alloc_workspace(Lang *l, IrBuffer *buffer, const Bound *b)
 static Value alloc_tile(Lang *l, const Bound *b, IrScope fallback)
 {
     trace_need(l, b->info->surface, b->call);
-    DType t = value_to_dtype(l, b->at[1], b->spans[1]);
-    IrScope scope = scope_named(l, b->at[2], fallback, b->spans[2]);
+    int at = op_param_find(b->info, TEXT("scope"));
+    Value named = at < 0 ? (Value){0} : b->at[at];
+    DType t = bound_given(b, 1) ? value_to_dtype(l, b->at[1], b->spans[1])
+                                : DT_F32;
+    IrScope scope = scope_named(l, named, fallback, b->call);
     if (t == DT_BOOL && scope == SCOPE_SHARED)
         scope = SCOPE_SHARED_STATIC;
     IrBuffer *buffer = make(l, shape_list(l, b->at[0], b->spans[0]), t, scope,
@@ -90,6 +93,8 @@ static Value alloc_tile(Lang *l, const Bound *b, IrScope fallback)
         return v_buffer(buffer);
     }
     check_static(l, buffer, b->info->surface, b->call);
+    if (scope == SCOPE_REDUCER)
+        return alloc_reducer(l, b, buffer);
     trace_add(l, alloc_stmt(l, buffer, b->call));
     return v_buffer(buffer);
 }
@@ -300,6 +305,10 @@ bool alloc_call(Lang *l, const Bound *b, Value *out)
     case OP_ALLOC_LOCAL:
         *out = alloc_tile(l, b, SCOPE_LOCAL);
         return true;
+    case OP_ALLOC_REDUCER:
+        *out = alloc_tile(l, b, SCOPE_REDUCER);
+        return true;
+    case OP_ALLOC_BUFFER:
     case OP_ALLOC_GLOBAL:
         *out = alloc_tile(l, b, SCOPE_GLOBAL);
         return true;

@@ -311,6 +311,13 @@ bool stage_call(Lang *l, const Bound *b, Value *out)
     case OP_ANNOTATE_COMPILE_FLAGS:
         *out = configs(l, b);
         return true;
+    case OP_ANY_OF:
+    case OP_ALL_OF:
+        *out = truth_of_region(l, b);
+        return true;
+    case OP_LIKELY:
+        *out = b->at[0];
+        return true;
     case OP_LOOP_BREAK:
         *out = loop_break(l, b);
         return true;

@@ -41,6 +41,8 @@ typedef struct ConstSize {
     Span at;
 } ConstSize;
 
+typedef struct Reducer Reducer;
+
 struct Trace {
     Trace *outer;
     IrKernel *k;
@@ -56,6 +58,10 @@ struct Trace {
         struct Let { IrVar *var; IrExpr *load; } *at;
         int len, room;
     } lets;
+    struct {                    // made by T.alloc_reducer
+        struct Reducer { IrBuffer *buffer; Text op; } *at;
+        int len, room;
+    } reducers;
     // eager kernels
     bool eager, probing;
     const Dict *given;          // T.const values by name
@@ -149,6 +155,14 @@ bool bound_given(const Bound *b, int i);
 int64_t bound_int(Lang *l, const Bound *b, int i, int64_t fallback);
 // Parameters from `from` on that name an attribute become attributes of s.
 void bound_attrs(Lang *l, const Bound *b, IrStmt *s, int from);
+
+// prim_tile.c: statements on regions
+Value tile_call(Lang *l, const Bound *b);
+IrStmt *tile_stmt(Lang *l, const Bound *b);     // not appended
+Value alloc_reducer(Lang *l, const Bound *b, IrBuffer *buffer);
+IrStmt *reducer_update(Lang *l, IrBuffer *b, IrExpr *const *index,
+                       IrExpr *value, Span at);
+Value truth_of_region(Lang *l, const Bound *b);
 
 // prim_stage.c: rows that are not statements on regions. False: not one.
 bool stage_call(Lang *l, const Bound *b, Value *out);

@@ -21,6 +21,36 @@ static const char *const class_names[] = {
     [OPCLASS_ARCH] = "architecture",
 };
 
+bool op_is_atomic(Op op)
+{
+    switch (op) {
+    case OP_ATOMIC_ADD:
+    case OP_ATOMIC_MAX:
+    case OP_ATOMIC_MIN:
+    case OP_ATOMIC_OR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool op_is_reduction(Op op)
+{
+    switch (op) {
+    case OP_REDUCE_SUM:
+    case OP_REDUCE_MAX:
+    case OP_REDUCE_MIN:
+    case OP_REDUCE_ABSMAX:
+    case OP_REDUCE_ABSSUM:
+    case OP_REDUCE_BITAND:
+    case OP_REDUCE_BITOR:
+    case OP_REDUCE_BITXOR:
+        return true;
+    default:
+        return false;
+    }
+}
+
 const char *op_kind_name(ArgKind kind)
 {
     return kind_names[kind];
@@ -161,6 +191,19 @@ bool op_find(const OpTable *t, Text name, Op *out)
     if (info)
         *out = (Op)(info - t->info);
     return info != NULL;
+}
+
+bool op_reduction_find(const OpTable *t, Text name, Op *out)
+{
+    TextBuf b = {0};
+    Op op;
+
+    buf_printf(&b, "reduce_%.*s", TEXT_ARG(name));
+    bool found = op_find(t, buf_view(&b), &op) && op_is_reduction(op);
+    buf_release(&b);
+    if (found)
+        *out = op;
+    return found;
 }
 
 int op_param_find(const OpInfo *info, Text name)

@@ -70,6 +70,10 @@ int op_param_find(const OpInfo *info, Text name);
 // REGION, EXPR and BUFFER parameters are operands of a STMT_TILE; those of the
 // other kinds become attributes.
 bool op_param_is_operand(const OpParam *p);
+bool op_is_atomic(Op op);       // reads, combines and writes one element
+bool op_is_reduction(Op op);    // T.reduce_*: along one dimension
+// The reduction called "sum", "max", "bitxor" ...
+bool op_reduction_find(const OpTable *t, Text name, Op *out);
 const char *op_kind_name(ArgKind kind);         // "region"
 const char *op_class_name(OpClass class);       // "tile"
 const char *op_status_name(OpStatus status);    // "not built yet"
