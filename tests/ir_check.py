@@ -177,16 +177,17 @@ class Checker:
         return f"{name} {line}", self.identical(
             f"{name} {line}", *self.launch(program, line))[1]
 
-    def run_of(self, name, program, line):
-        """The dump, run, leaves the program's own bytes."""
+    def run_of(self, name, program, n, line):
+        """The dump, run on the same inputs, leaves the program's own bytes."""
         args = self.launch(program, line)
         path, why = self.identical(f"run {name} {line}", *args)
-        output = "C" if name == "gemm" else "Output"
+        inputs = os.path.join(self.top, "tests", "data", "programs",
+                              f"{name}-{n}.safetensors")
         seen = []
         for n, what in enumerate((args, [path])):
-            file = f"{path}.{n}.npy"
-            done = self.call("run", "-q", "--no-ref", *what, "--out",
-                             f"{output}={file}")
+            file = f"{path}.{n}.safetensors"
+            done = self.call("run", "-q", "--no-ref", *what, "--in", inputs,
+                             "--out", file)
             if why or done.returncode:
                 return f"run {name} {line}", why or done.stderr
             with open(file, "rb") as data:
@@ -232,8 +233,8 @@ def jobs(c):
                 rest = [item for item in target.split()
                         if item.split("=")[0] not in given]
                 yield c.dump_of, name, program, " ".join([line, *rest])
-        for line in program["sizes"]["small"]:
-            yield c.run_of, name, program, line
+        for n, line in enumerate(program["sizes"]["small"]):
+            yield c.run_of, name, program, n, line
     for row in KEYWORDS:
         yield c.keyword, *row
     for row in ELSEWHERE.items():

@@ -88,7 +88,8 @@ def settings(text):
 
 def configs():
     with open(os.path.join(PROGRAMS, "configs.json")) as file:
-        return json.load(file)["programs"]
+        programs = json.load(file)["programs"]
+    return {name: programs[name] for name in FORMULA}  # others: formulas.py
 
 
 def error(got, want):
