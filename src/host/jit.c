@@ -259,6 +259,8 @@ KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at)
         return k;
     IrKernel *ir = build(j, params, consts, at);
     set_outputs(h, ir, j->out_idx, at);
+    if (ir->config.pass_configs.kind == ATTRVAL_NONE)
+        ir->config.pass_configs = lang_attr_value(h->lang, j->pass_configs, at);
     for (int i = 0; i < consts->len; i++)
         if (consts->keys[i].kind != VAL_UNBOUND)
             dict_set(h->lang, params, consts->keys[i], consts->values[i]);

@@ -148,6 +148,8 @@ Module *lang_layout_module(Lang *l);
 bool lang_is_eager(const Function *f);          // with T.Kernel in its body
 IrKernel *lang_trace_eager(Lang *l, Value function, const Args *args,
                            const Dict *consts, Span at);
+// A value as an attribute of the IR: what the kernel's configuration holds.
+IrAttrValue lang_attr_value(Lang *l, Value v, Span at);
 // Parameter names and default values of a Python function, for -D.
 int function_param_count(const Function *f);
 Text function_param(const Function *f, int i, Value *fallback,

@@ -171,6 +171,11 @@ IrAttrValue attr_value(Lang *l, Value v, Span at)
     }
 }
 
+IrAttrValue lang_attr_value(Lang *l, Value v, Span at)
+{
+    return attr_value(l, v, at);
+}
+
 void prim_attr(Lang *l, IrStmt *s, IrAttrId id, Value v, Span at)
 {
     if (v.kind == VAL_INT && id == ATTR_POLICY) {
