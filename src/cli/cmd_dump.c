@@ -1,17 +1,21 @@
 // cmd_dump.c - prints what passes between two stages of the compiler.
 #include "cli/session.h"
 #include "lang/parse.h"
+#include "plan/plan.h"
 
-typedef enum { DUMP_TOKENS, DUMP_AST, DUMP_IR, DUMP_CODE } DumpStage;
+typedef enum {
+    DUMP_TOKENS, DUMP_AST, DUMP_IR, DUMP_CODE, DUMP_PLAN
+} DumpStage;
 
 static DumpStage wanted(const Cli *c)
 {
-    static const char *const names[] = {"tokens", "ast", "ir", "code"};
+    static const char *const names[] = {"tokens", "ast", "ir", "code",
+                                        "plan"};
     Text name = cli_text(c, OPT_STAGE, "ir");
     for (size_t i = 0; i < countof(names); i++)
         if (text_is(name, names[i]))
             return (DumpStage)i;
-    cli_usage(c, "--stage '%.*s': expected tokens, ast, ir or code",
+    cli_usage(c, "--stage '%.*s': expected tokens, ast, ir, code or plan",
               TEXT_ARG(name));
 }
 
@@ -36,9 +40,28 @@ static void dump_syntax(Session *s, DumpStage stage)
     put(&b);
 }
 
+static void dump_plans(Session *s, KernelObject *k)
+{
+    Cli *c = s->cli;
+    const Device *targets[DEVICE_COUNT];
+    int n = cli_devices(c, "h100", targets, DEVICE_COUNT);
+
+    for (int i = 0; i < n; i++) {
+        TextBuf b = {0};
+        Plan *p = plan_build(c->arena, k->ir, targets[i], PLAN_TILELANG);
+        if (p)
+            plan_print(&b, p);
+        put(&b);
+    }
+}
+
 static void dump_kernel(Session *s, KernelObject *k, DumpStage stage)
 {
     TextBuf b = {0};
+    if (stage == DUMP_PLAN) {
+        dump_plans(s, k);
+        return;
+    }
     if (stage == DUMP_IR) {
         ir_print(&b, s->cli->sources, k->ir);
     } else {

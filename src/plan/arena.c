@@ -1,0 +1,347 @@
+// arena.c - live ranges of shared buffers, and their places.
+//
+// Time is counted in statements of the launch's outermost level: whatever is
+// touched inside a loop, `if` or `while` there lives through all of it. A
+// pipelined loop counts as its prologue, itself and its epilogue; a loop with
+// producer warps as the producers' loop followed by the consumers'.
+//
+// Buffers are placed in the order of first touch, larger ones first. Each takes
+// the free block that fits best, else grows the free block at the top, else
+// goes on top.
+#include "plan/plan_int.h"
+
+#include <stdlib.h>
+
+enum { ARENA_ALIGN = 16 };
+
+typedef struct {
+    PlanState *p;
+    int clock;
+    bool inside;                    // of a statement that counts as one
+    bool only_copies, only_rest;    // of a loop with producer warps
+    struct {
+        PlanBuffer *at;
+        int len, room;
+    } buffers;
+    int workspaces;
+} Clock;
+
+// ---- live ranges -----------------------------------------------------------
+
+static int64_t bytes_of(PlanState *p, const IrBuffer *b)
+{
+    const PlanShared *s = &p->shared[b->id];
+    int64_t n = 1, extent;
+
+    for (int d = 0; d < b->rank; d++)
+        if (ir_is_int(b->shape[d], &extent))
+            n *= extent;
+    if (s->elements)
+        n = n / s->elements * s->size;
+    return (n * dtype_info(b->dtype)->bits + 7) / 8;
+}
+
+static PlanBuffer *add_buffer(Clock *c, IrBuffer *b)
+{
+    PlanBuffer n = {
+        .ir = b, .name = b->name, .slots = c->p->slots[b->id],
+        .rings = c->p->rings[b->id], .copies = 1, .align = ARENA_ALIGN,
+        .first = c->clock, .last = c->clock,
+        .is_static = b->scope == SCOPE_SHARED_STATIC,
+        .layout = c->p->shared[b->id],
+    };
+
+    for (int i = 0; i < n.rings; i++)
+        n.copies *= n.slots;
+    n.bytes = n.copies * bytes_of(c->p, b);
+    vec_push(c->p->arena, &c->buffers, n);
+    return &c->buffers.at[c->buffers.len - 1];
+}
+
+static PlanBuffer *buffer_of(Clock *c, const IrBuffer *b)
+{
+    for (int i = 0; i < c->buffers.len; i++)
+        if (c->buffers.at[i].ir == b)
+            return &c->buffers.at[i];
+    return NULL;
+}
+
+static bool is_shared(const IrBuffer *b)
+{
+    return b->scope == SCOPE_SHARED || b->scope == SCOPE_SHARED_STATIC;
+}
+
+static void touch(void *ctx, IrBuffer *b, bool is_store)
+{
+    Clock *c = ctx;
+
+    (void)is_store;
+    if (b->alias_of)
+        b = b->alias_of;
+    if (!is_shared(b))
+        return;
+    PlanBuffer *found = buffer_of(c, b);
+    if (found)
+        found->last = c->clock;
+    else
+        add_buffer(c, b);
+}
+
+// Allocated and never touched.
+static bool add_unused(void *ctx, IrStmt *s)
+{
+    Clock *c = ctx;
+
+    if (s->kind == STMT_ALLOC && is_shared(s->buffer) &&
+        !buffer_of(c, s->buffer))
+        add_buffer(c, s->buffer)->is_unused = true;
+    return true;
+}
+
+static void add_workspace(Clock *c, const PlanOp *op)
+{
+    const IrBuffer *out = op->reduce.out;
+    PlanBuffer n = {
+        .copies = 1, .align = ARENA_ALIGN, .first = c->clock,
+        .last = c->clock,
+        .bytes = (int64_t)c->p->launch->threads *
+                 ir_attr_int(op->stmt, ATTR_BATCH, 1) *
+                 dtype_info(out->dtype)->bits / 8,
+    };
+    vec_push(c->p->arena, &c->buffers, n);
+    c->workspaces++;
+}
+
+static void tick(Clock *c)
+{
+    c->clock += !c->inside;
+}
+
+static void emit(Clock *c, IrStmt *s);
+
+static void emit_leaf(Clock *c, IrStmt *s)
+{
+    const PlanOp *op = plan_op_of(c->p, s);
+
+    plan_touches(c->p, s, touch, c);
+    if (op && op->kind == PLANOP_REDUCE && plan_needs_workspace(c->p, op)) {
+        tick(c);
+        add_workspace(c, op);
+    }
+    tick(c);
+}
+
+static void emit_stages(Clock *c, const PlanPipeline *q, int low, int high)
+{
+    for (int i = 0; i < q->count; i++) {
+        const PlanStage *s = &q->stages[i];
+        bool other = s->is_copy ? c->only_rest : c->only_copies;
+        if (s->stage >= low && s->stage <= high && !other)
+            emit(c, s->stmt);
+    }
+}
+
+static void emit_body(Clock *c, const PlanPipeline *q)
+{
+    bool inside = c->inside;
+
+    c->inside = true;
+    emit_stages(c, q, 0, q->depth);
+    c->inside = inside;
+    tick(c);
+}
+
+static void emit_pipeline(Clock *c, const PlanPipeline *q)
+{
+    if (q->loop == c->p->fed) {
+        c->only_copies = true;
+        emit_body(c, q);
+        c->only_copies = false;
+        c->only_rest = true;
+        emit_body(c, q);
+        c->only_rest = false;
+        return;
+    }
+    for (int i = 0; i < q->depth; i++)
+        emit_stages(c, q, 0, i);
+    if (q->trips != q->depth)
+        emit_body(c, q);
+    for (int i = 0; i < q->depth; i++)
+        emit_stages(c, q, i + 1, q->depth);
+}
+
+static void emit_scope(Clock *c, IrStmt *s)
+{
+    bool inside = c->inside;
+
+    c->inside = true;
+    if (s->cond) {
+        IrStmt test = {.kind = STMT_EVAL, .value = s->cond};
+        plan_touches(c->p, &test, touch, c);
+    }
+    if (s->then)
+        emit(c, s->then);
+    if (s->otherwise)
+        emit(c, s->otherwise);
+    c->inside = inside;
+    tick(c);
+}
+
+static void emit(Clock *c, IrStmt *s)
+{
+    PlanPipeline *q = NULL;
+
+    if (s->kind == STMT_BLOCK) {
+        for (int i = 0; i < s->len; i++)
+            emit(c, s->body[i]);
+    } else if (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL) {
+        emit_leaf(c, s);
+    } else if (s->kind == STMT_FOR || s->kind == STMT_WHILE ||
+               s->kind == STMT_IF) {
+        if (s->kind == STMT_FOR && s->loop == LOOP_PIPELINED)
+            q = plan_pipeline(c->p, s);
+        if (q)
+            emit_pipeline(c, q);
+        else
+            emit_scope(c, s);
+    } else if (s->kind != STMT_ALLOC) {
+        emit_leaf(c, s);
+    }
+}
+
+// Upstream's printer numbers workspaces from the last one back.
+static void name_workspaces(Clock *c)
+{
+    int n = c->workspaces;
+
+    for (int i = 0; i < c->buffers.len; i++) {
+        PlanBuffer *b = &c->buffers.at[i];
+        if (b->ir)
+            continue;
+        b->slots = b->rings = b->copies = 1;
+        n--;
+        b->name = n ? text_format(c->p->arena, "workspace_%d", n)
+                    : TEXT("workspace");
+    }
+}
+
+// ---- packing ---------------------------------------------------------------
+
+typedef struct {
+    int64_t at, size;
+} Hole;
+
+typedef struct {
+    Hole *hole;
+    int holes;
+    int64_t top;
+} Packing;
+
+static int64_t align_up(int64_t x, int64_t to)
+{
+    return (x + to - 1) / to * to;
+}
+
+static int by_first(const void *x, const void *y)
+{
+    const PlanBuffer *a = x, *b = y;
+
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return text_compare(a->name, b->name);
+}
+
+static void drop_hole(Packing *k, int i)
+{
+    k->hole[i] = k->hole[--k->holes];
+}
+
+static void add_hole(Packing *k, int64_t at, int64_t size)
+{
+    for (int i = 0; i < k->holes; i++) {
+        Hole *h = &k->hole[i];
+        if (h->at + h->size != at && at + size != h->at)
+            continue;
+        at = h->at < at ? h->at : at;
+        size += h->size;
+        drop_hole(k, i);
+        i = -1;
+    }
+    if (size > 0)
+        k->hole[k->holes++] = (Hole){at, size};
+}
+
+static int best_hole(const Packing *k, const PlanBuffer *b)
+{
+    int best = -1;
+
+    for (int i = 0; i < k->holes; i++) {
+        const Hole *h = &k->hole[i];
+        int64_t at = align_up(h->at, b->align);
+        if (at + b->bytes > h->at + h->size)
+            continue;
+        if (best < 0 || h->size < k->hole[best].size)
+            best = i;
+    }
+    for (int i = 0; best < 0 && i < k->holes; i++)
+        if (k->hole[i].at + k->hole[i].size == k->top)
+            return i;
+    return best;
+}
+
+static void place(Packing *k, PlanBuffer *b)
+{
+    int i = best_hole(k, b);
+    Hole h = i >= 0 ? k->hole[i] : (Hole){k->top, 0};
+
+    if (i >= 0)
+        drop_hole(k, i);
+    b->offset = align_up(h.at, b->align);
+    add_hole(k, h.at, b->offset - h.at);
+    int64_t end = b->offset + b->bytes;
+    if (end < h.at + h.size)
+        add_hole(k, end, h.at + h.size - end);
+    if (end > k->top)
+        k->top = end;
+}
+
+static bool in_arena(const PlanBuffer *b)
+{
+    return !b->is_static && !b->is_unused;
+}
+
+static void pack(PlanState *p, PlanBuffer *at, int n)
+{
+    Packing k = {.hole = new_array(p->arena, Hole, 3 * n + 3)};
+    bool *gone = new_array(p->arena, bool, n + 1);
+
+    qsort(at, n, sizeof *at, by_first);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < i; j++) {
+            if (gone[j] || at[j].last >= at[i].first || !in_arena(&at[j]))
+                continue;
+            gone[j] = true;
+            add_hole(&k, at[j].offset, at[j].bytes);
+        }
+        if (in_arena(&at[i]))
+            place(&k, &at[i]);
+        else if (!at[i].is_unused)
+            p->launch->static_bytes += at[i].bytes;
+    }
+    p->launch->arena = align_up(k.top, ARENA_ALIGN);
+}
+
+bool plan_arena(PlanState *p, IrStmt *launch)
+{
+    Clock c = {.p = p};
+
+    emit(&c, launch->then);
+    ir_walk(launch->then, add_unused, NULL, &c);
+    name_workspaces(&c);
+    pack(p, c.buffers.at, c.buffers.len);
+    p->launch->buffers = c.buffers.at;
+    p->launch->buffer_count = c.buffers.len;
+    return true;
+}

@@ -1,0 +1,137 @@
+// partition.c - which instruction a gemm becomes and how warps share its tile.
+//
+// The tile of C is cut in m_warps x n_warps; warp w has row w % m_warps and
+// column w / m_warps. A policy prefers rows, columns, or tiles whose parts are
+// as square as C is.
+#include "plan/plan_int.h"
+
+#include <math.h>
+
+static bool in_fragment(const IrBuffer *b)
+{
+    return b->scope == SCOPE_FRAGMENT;
+}
+
+static int bits_of(const IrBuffer *b)
+{
+    return dtype_info(b->dtype)->bits;
+}
+
+// wgmma wants a warpgroup, 64 rows, B in shared memory and, for what is not
+// 16 bits wide, both operands with k innermost.
+static bool takes_wgmma(const PlanState *p, const PlanGemm *g, int warps)
+{
+    const IrGemmShape *s = &g->shape;
+    int bits = bits_of(g->a);
+
+    if (p->device->arch != ARCH_SM90 || warps % 4 || s->m < 64)
+        return false;
+    if (in_fragment(g->b) || bits > 32 || s->k % (256 / bits))
+        return false;
+    if (bits == 32 && g->a->dtype != DT_TF32)
+        return false;
+    if (g->c->dtype == DT_F16 && bits != 16 && bits != 8)
+        return false;
+    return bits == 16 || (!s->trans_a && s->trans_b);
+}
+
+// ---- partitions ------------------------------------------------------------
+
+typedef struct {
+    int m, n, warps;
+    int m_unit, n_unit;             // rows and columns of one instruction
+    int m_step;                     // m_warps is a multiple of it
+} Split;
+
+static bool fits(const Split *s, int m, int n)
+{
+    return m * n == s->warps && m % s->m_step == 0 &&
+           s->m % (m * s->m_unit) == 0 && s->n % (n * s->n_unit) == 0;
+}
+
+static double imbalance(const Split *s, int m, int n)
+{
+    double rows = (double)s->m / (s->m_unit * m);
+    double columns = (double)s->n / (s->n_unit * n);
+    return fabs(rows / columns - (double)s->m / s->n);
+}
+
+static int choose(const Split *s, Text policy)
+{
+    int best = 0;
+
+    for (int m = 1; m <= s->warps; m++) {
+        if (s->warps % m || !fits(s, m, s->warps / m))
+            continue;
+        if (text_is(policy, "FullCol")) {
+            if (!best)
+                best = m;
+        } else if (text_is(policy, "FullRow")) {
+            best = m;
+        } else if (!best || imbalance(s, m, s->warps / m) <
+                                imbalance(s, best, s->warps / best)) {
+            best = m;
+        }
+    }
+    return best;
+}
+
+// MFMA: a policy takes all warps in its direction and gives what does not
+// divide to the other one.
+static int choose_mfma(const Split *s, Text policy)
+{
+    if (text_is(policy, "FullRow") && s->m % (16 * s->warps))
+        return s->m / 16 ? s->m / 16 : 1;
+    if (text_is(policy, "FullRow"))
+        return s->warps;
+    if (text_is(policy, "FullCol") && s->n % (16 * s->warps)) {
+        int n = s->n / 16 ? s->n / 16 : 1;
+        return s->warps / n ? s->warps / n : 1;
+    }
+    if (text_is(policy, "FullCol"))
+        return 1;
+    int best = 0;
+    for (int m = 1; m <= s->warps; m++) {
+        int n = s->warps / m;
+        if (m * n != s->warps || s->m < 16 * m || s->n < 16 * n)
+            continue;
+        if (!best || imbalance(s, m, n) < imbalance(s, best, s->warps / best))
+            best = m;
+    }
+    return best;
+}
+
+static bool refuse(PlanState *p, const PlanGemm *g, int warps)
+{
+    diag_error(p->kernel->diag, EXIT_LIMIT, g->stmt->at, "plan-warps",
+               "%d %s cannot share a tile of %d x %d on %s", warps,
+               p->device->vendor == VENDOR_AMD ? "waves" : "warps",
+               (int)g->shape.m, (int)g->shape.n, p->device->name);
+    return false;
+}
+
+bool plan_partition(PlanState *p, PlanGemm *g)
+{
+    const IrAttrValue *policy = ir_attr_get(g->stmt, ATTR_POLICY);
+    Text name = policy ? policy->text : TEXT("Square");
+    int warps = device_warps(p->device, p->launch->threads);
+    Split s = {(int)g->shape.m, (int)g->shape.n, warps, 16, 16, 1};
+
+    if (p->device->vendor == VENDOR_AMD) {
+        g->unit = PLAN_MFMA;
+        g->m_warps = choose_mfma(&s, name);
+        g->inst_k = bits_of(g->a) == 8 ? 32 : bits_of(g->a) == 16 ? 16 : 4;
+    } else {
+        g->unit = takes_wgmma(p, g, warps) ? PLAN_WGMMA : PLAN_MMA;
+        s.n_unit = 8;
+        s.m_step = g->unit == PLAN_WGMMA ? 4 : 1;
+        g->m_warps = choose(&s, name);
+        g->inst_k = 256 / bits_of(g->a);
+    }
+    if (g->m_warps < 1 || warps % g->m_warps)
+        return refuse(p, g, warps);
+    g->n_warps = warps / g->m_warps;
+    if (g->shape.m % (16 * g->m_warps) || g->shape.n % (s.n_unit * g->n_warps))
+        return refuse(p, g, warps);
+    return true;
+}

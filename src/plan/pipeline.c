@@ -1,0 +1,376 @@
+// pipeline.c - stages of T.Pipelined loops, slots of the buffers they fill,
+// and the producer warps of sm_90.
+//
+// A copy into shared memory belongs to stage 0 and is issued right after the
+// last statement that reads what it overwrites; all else is `num_stages` later.
+// If that puts every copy at the end, they are issued first instead, and the
+// rest is one stage nearer.
+#include "plan/plan_int.h"
+
+#include <stdlib.h>
+
+// ---- what a statement does -------------------------------------------------
+
+typedef struct {
+    const IrBuffer *buffer;
+    bool reads, writes;             // of `buffer`
+    bool to_shared, to_other, from_global, from_other;
+} Use;
+
+static void note_use(void *ctx, IrBuffer *b, bool is_store)
+{
+    Use *u = ctx;
+    bool shared = b->scope == SCOPE_SHARED || b->scope == SCOPE_SHARED_STATIC;
+
+    if (b == u->buffer && is_store)
+        u->writes = true;
+    if (b == u->buffer && !is_store)
+        u->reads = true;
+    if (is_store && shared)
+        u->to_shared = true;
+    else if (is_store)
+        u->to_other = true;
+    else if (b->scope == SCOPE_GLOBAL)
+        u->from_global = true;
+    else
+        u->from_other = true;
+}
+
+static Use use_of(PlanState *p, IrStmt *s, const IrBuffer *b)
+{
+    Use u = {.buffer = b};
+    plan_touches(p, s, note_use, &u);
+    return u;
+}
+
+static bool is_copy(PlanState *p, IrStmt *s)
+{
+    Use u = use_of(p, s, NULL);
+    bool form = s->kind == STMT_FOR
+                    ? s->loop == LOOP_PARALLEL
+                    : s->kind == STMT_TILE &&
+                          (s->op == OP_COPY || s->op == OP_IM2COL);
+
+    return form && u.to_shared && u.from_global && !u.to_other &&
+           !u.from_other;
+}
+
+static bool is_tma_load(PlanState *p, IrStmt *s)
+{
+    bool bulk;
+    return is_copy(p, s) && plan_is_tma(p, s, &bulk);
+}
+
+static IrBuffer *copy_target(PlanState *p, IrStmt *s)
+{
+    for (int i = 0; i < p->kernel->buffer_count; i++) {
+        IrBuffer *b = p->kernel->buffers[i];
+        if (use_of(p, s, b).writes)
+            return b;
+    }
+    return NULL;
+}
+
+// ---- stages ----------------------------------------------------------------
+
+static bool is_scheduled(const PlanState *p, const IrStmt *s)
+{
+    if (s->kind == STMT_LET || s->kind == STMT_ALLOC)
+        return false;
+    return s->kind != STMT_TILE ||
+           op_info(p->kernel->ops, s->op)->class != OPCLASS_HINT;
+}
+
+static void gather(PlanState *p, PlanPipeline *q, IrStmt *block)
+{
+    for (int i = 0; i < block->len; i++) {
+        IrStmt *s = block->body[i];
+        if (s->kind == STMT_BLOCK)
+            gather(p, q, s);
+        else if (is_scheduled(p, s))
+            q->stages[q->count++] = (PlanStage){s, 0, 0, is_copy(p, s)};
+    }
+}
+
+static int count_in(const IrStmt *block)
+{
+    int n = 0;
+    for (int i = 0; i < block->len; i++)
+        n += block->body[i]->kind == STMT_BLOCK ? count_in(block->body[i]) : 1;
+    return n;
+}
+
+static int last_reader(PlanState *p, const PlanPipeline *q, const IrBuffer *b)
+{
+    int last = -1;
+
+    for (int i = 0; i < q->count; i++)
+        if (use_of(p, q->stages[i].stmt, b).reads)
+            last = i;
+    return last;
+}
+
+static void plan_stages(PlanState *p, PlanPipeline *q, int num_stages)
+{
+    int order = 0, copies = 0, at_end = 0;
+
+    for (int i = 0; i < q->count; i++) {
+        PlanStage *s = &q->stages[i];
+        if (s->is_copy) {
+            copies++;
+            continue;
+        }
+        s->stage = num_stages;
+        s->order = order++;
+        at_end = 0;
+        for (int j = 0; j < q->count; j++) {
+            PlanStage *c = &q->stages[j];
+            if (c->is_copy &&
+                last_reader(p, q, copy_target(p, c->stmt)) == i) {
+                c->order = order++;
+                at_end++;
+            }
+        }
+    }
+    if (copies == 0 || at_end < copies || num_stages < 2)
+        return;
+    int first = 0, rest = copies;
+    for (int i = 0; i < q->count; i++) {
+        PlanStage *s = &q->stages[i];
+        s->order = s->is_copy ? first++ : rest++;
+        s->stage = s->is_copy ? 0 : num_stages - 1;
+    }
+}
+
+static int list_int(const IrAttrValue *v, int i)
+{
+    if (i >= v->list.len)
+        return 0;
+    const IrAttrValue *x = &v->list.at[i];
+    int64_t n = x->kind == ATTRVAL_INT ? x->i64 : 0;
+    if (x->kind == ATTRVAL_EXPR)
+        ir_is_int(x->expr, &n);
+    return (int)n;
+}
+
+static int by_order(const void *x, const void *y)
+{
+    const PlanStage *a = x, *b = y;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static bool has_manual_stages(const IrStmt *loop)
+{
+    const IrAttrValue *order = ir_attr_get(loop, ATTR_ORDER);
+    const IrAttrValue *stage = ir_attr_get(loop, ATTR_STAGE);
+    return order && stage && order->kind == ATTRVAL_LIST && order->list.len &&
+           stage->kind == ATTRVAL_LIST && stage->list.len;
+}
+
+PlanPipeline *plan_pipeline(PlanState *p, IrStmt *loop)
+{
+    int num_stages = (int)ir_attr_int(loop, ATTR_NUM_STAGES, 0);
+    bool manual = has_manual_stages(loop);
+
+    // Without asynchronous copies there is nothing to overlap.
+    if (!manual && (num_stages < 1 || p->device->arch == ARCH_GFX942))
+        return NULL;
+    PlanPipeline *q = new (p->arena, PlanPipeline);
+    q->loop = loop;
+    q->trips = -1;
+    ir_is_int(loop->extent[0], &q->trips);
+    q->stages = new_array(p->arena, PlanStage, count_in(loop->then) + 1);
+    gather(p, q, loop->then);
+    if (manual) {
+        for (int i = 0; i < q->count; i++) {
+            q->stages[i].order = list_int(ir_attr_get(loop, ATTR_ORDER), i);
+            q->stages[i].stage = list_int(ir_attr_get(loop, ATTR_STAGE), i);
+        }
+    } else {
+        plan_stages(p, q, num_stages);
+    }
+    for (int i = 0; i < q->count; i++)
+        if (q->stages[i].stage > q->depth)
+            q->depth = q->stages[i].stage;
+    qsort(q->stages, q->count, sizeof *q->stages, by_order);
+    return q;
+}
+
+// ---- slots of buffers ------------------------------------------------------
+
+// From the stage that first writes a buffer to the last that reads it; one
+// less where no writer comes before a reader in both stage and order.
+static int slots_of(PlanState *p, const PlanPipeline *q, const IrBuffer *b)
+{
+    int def = -1, use = -1;
+    bool needs = false;
+
+    for (int i = 0; i < q->count; i++) {
+        Use u = use_of(p, q->stages[i].stmt, b);
+        if (u.writes && (def < 0 || q->stages[i].stage < def))
+            def = q->stages[i].stage;
+        if (u.reads && q->stages[i].stage > use)
+            use = q->stages[i].stage;
+    }
+    if (def < 0 || use <= def)
+        return 1;
+    for (int i = 0; i < q->count; i++) {
+        if (!use_of(p, q->stages[i].stmt, b).writes)
+            continue;
+        for (int j = i + 1; j < q->count; j++)
+            needs |= q->stages[i].stage < q->stages[j].stage &&
+                     use_of(p, q->stages[j].stmt, b).reads;
+    }
+    return use - def + (needs ? 1 : 0);
+}
+
+static void set_slots(PlanState *p, const PlanPipeline *q, int times)
+{
+    for (int i = 0; i < p->kernel->buffer_count; i++) {
+        IrBuffer *b = p->kernel->buffers[i];
+        int slots = b->scope == SCOPE_SHARED ? slots_of(p, q, b) : 1;
+        if (slots > 1) {
+            p->slots[i] = slots;
+            p->rings[i] = times;
+        }
+    }
+}
+
+// ---- producer warps --------------------------------------------------------
+
+static bool config_is_true(const IrAttrValue *v, const char *key)
+{
+    for (int i = 0; v->kind == ATTRVAL_DICT && i + 1 < v->list.len; i += 2) {
+        const IrAttrValue *k = &v->list.at[i], *x = k + 1;
+        if (k->kind == ATTRVAL_TEXT && text_is(k->text, key))
+            return (x->kind == ATTRVAL_BOOL || x->kind == ATTRVAL_INT) &&
+                   x->i64;
+    }
+    return false;
+}
+
+typedef struct {
+    PlanState *p;
+    IrStmt *loop;
+    bool in_while;
+    int whiles;
+} Feed;
+
+static bool feeds(PlanState *p, IrStmt *loop)
+{
+    if (ir_attr_int(loop, ATTR_NUM_STAGES, 0) < 1 || has_manual_stages(loop))
+        return false;
+    PlanPipeline *q = plan_pipeline(p, loop);
+    for (int i = 0; i < q->count; i++)
+        if (is_tma_load(p, q->stages[i].stmt))
+            return true;
+    return false;
+}
+
+static bool find_fed(void *ctx, IrStmt *s)
+{
+    Feed *f = ctx;
+
+    if (f->loop)
+        return false;
+    if (s->kind == STMT_WHILE) {
+        Feed inside = {.p = f->p};
+        ir_walk(s->then, find_fed, NULL, &inside);
+        f->in_while |= inside.loop != NULL;
+        return false;
+    }
+    if (s->kind == STMT_FOR && s->loop == LOOP_PIPELINED && feeds(f->p, s))
+        f->loop = s;
+    return true;
+}
+
+static int first_reader(PlanState *p, const PlanPipeline *q, const IrBuffer *b)
+{
+    for (int i = 0; i < q->count; i++)
+        if (!q->stages[i].is_copy && use_of(p, q->stages[i].stmt, b).reads)
+            return i;
+    return -1;
+}
+
+// Copies whose first reader is the same wait on one barrier.
+static int groups_of(PlanState *p, const PlanPipeline *q)
+{
+    int groups = 0;
+
+    for (int i = 0; i < q->count; i++) {
+        if (!q->stages[i].is_copy)
+            continue;
+        int mine = first_reader(p, q, copy_target(p, q->stages[i].stmt));
+        bool seen = false;
+        for (int j = 0; j < i; j++)
+            seen |= q->stages[j].is_copy &&
+                    first_reader(p, q, copy_target(p, q->stages[j].stmt)) ==
+                        mine;
+        groups += !seen;
+    }
+    return groups;
+}
+
+typedef struct {
+    PlanState *p;
+    int loads;
+} Loads;
+
+static bool count_load(void *ctx, IrStmt *s)
+{
+    Loads *l = ctx;
+
+    if (s == l->p->fed)
+        return false;
+    if (s->kind == STMT_FOR && s->loop == LOOP_PIPELINED)
+        return false;
+    if (s->kind == STMT_TILE && is_tma_load(l->p, s))
+        l->loads++;
+    return true;
+}
+
+static void specialize(PlanState *p, IrStmt *launch)
+{
+    Feed f = {.p = p};
+    Loads l = {.p = p};
+
+    if (p->device->arch != ARCH_SM90 ||
+        config_is_true(&p->kernel->config.pass_configs,
+                       "tl.disable_warp_specialized"))
+        return;
+    ir_walk(launch->then, find_fed, NULL, &f);
+    if (f.in_while && !f.loop)
+        p->launch->refused = "a pipeline inside `while` cannot have "
+                             "producer warps";
+    p->fed = f.loop;
+    if (!p->fed)
+        return;
+    PlanPipeline *q = plan_pipeline(p, p->fed);
+    bool all = true;
+    for (int i = 0; i < q->count; i++)
+        all &= !q->stages[i].is_copy || is_tma_load(p, q->stages[i].stmt);
+    int stages = (int)ir_attr_int(p->fed, ATTR_NUM_STAGES, 1);
+    ir_walk(launch->then, count_load, NULL, &l);
+    p->launch->producers = all ? 128 : p->launch->threads;
+    p->launch->barriers = 2 * groups_of(p, q) * stages + l.loads;
+}
+
+static bool set_loop(void *ctx, IrStmt *s)
+{
+    PlanState *p = ctx;
+
+    if (s->kind != STMT_FOR || s->loop != LOOP_PIPELINED)
+        return true;
+    PlanPipeline *q = plan_pipeline(p, s);
+    // Upstream gives a later loop of a kernel with producer warps its slots
+    // twice: once as their consumer, once as a pipeline of its own.
+    if (q)
+        set_slots(p, q, p->fed && s != p->fed ? 2 : 1);
+    return true;
+}
+
+void plan_pipelines(PlanState *p, IrStmt *launch)
+{
+    specialize(p, launch);
+    ir_walk(launch->then, set_loop, NULL, p);
+}

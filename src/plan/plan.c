@@ -1,0 +1,88 @@
+// plan.c - what a compiler makes of a kernel on a device.
+#include "plan/plan_int.h"
+
+const char *plan_rules_name(PlanRules r)
+{
+    return r == PLAN_TILELANG ? "tilelang" : "tilesim";
+}
+
+typedef struct {
+    PlanState *p;
+    bool ok;
+} Build;
+
+static bool plan_threads(PlanState *p, const IrStmt *launch)
+{
+    int64_t n = 1;
+
+    for (int d = 0; d < 3 && n <= PLAN_MAX_THREADS; d++)
+        n = launch->threads[d] > PLAN_MAX_THREADS ? PLAN_MAX_THREADS + 1
+                                                  : n * launch->threads[d];
+    if (n < 1 || n > PLAN_MAX_THREADS) {
+        diag_error(p->kernel->diag, EXIT_LIMIT, launch->at, "plan-threads",
+                   "a block has 1 to %d threads", PLAN_MAX_THREADS);
+        return false;
+    }
+    p->launch->threads = (int)n;
+    return true;
+}
+
+static bool build_launch(void *ctx, IrStmt *s)
+{
+    Build *b = ctx;
+    PlanState *p = b->p;
+
+    if (s->kind != STMT_LAUNCH)
+        return true;
+    p->launch = &p->plan->launches[p->plan->launch_count++];
+    p->launch->stmt = s;
+    if (!plan_threads(p, s)) {
+        b->ok = false;
+        return false;
+    }
+    p->ops.len = 0;
+    p->fed = NULL;
+    for (int i = 0; i < p->kernel->buffer_count; i++)
+        p->slots[i] = p->rings[i] = 1;
+    b->ok &= plan_collect(p, s);
+    if (!b->ok)
+        return false;
+    plan_infer(p);
+    plan_shared_layouts(p);
+    plan_pipelines(p, s);
+    b->ok &= plan_arena(p, s);
+    return false;
+}
+
+static bool count_launch(void *ctx, IrStmt *s)
+{
+    int *n = ctx;
+    *n += s->kind == STMT_LAUNCH;
+    return s->kind == STMT_BLOCK || ir_has_body(s);
+}
+
+Plan *plan_build(Arena *a, IrKernel *k, const Device *d, PlanRules rules)
+{
+    int n = k->buffer_count, launches = 0;
+    PlanState p = {.arena = a, .kernel = k, .device = d};
+    Build b = {&p, true};
+
+    if (rules != PLAN_TILELANG) {
+        diag_error(k->diag, EXIT_LIMIT, k->at, "plan-rules",
+                   "plans by the rules '%s' are not built yet; only "
+                   "'tilelang' is", plan_rules_name(rules));
+        return NULL;
+    }
+    ir_walk(k->body, count_launch, NULL, &launches);
+    p.plan = new (a, Plan);
+    *p.plan = (Plan){.kernel = k, .device = d, .rules = rules};
+    p.plan->launches = new_array(a, PlanLaunch, launches + 1);
+    p.plan->fragments = p.fragment = new_array(a, PlanFragment *, n + 1);
+    p.shared = new_array(a, PlanShared, n + 1);
+    p.slots = new_array(a, int, n + 1);
+    p.rings = new_array(a, int, n + 1);
+    ir_walk(k->body, build_launch, NULL, &b);
+    if (!b.ok || !plan_verify(p.plan))
+        return NULL;
+    return p.plan;
+}

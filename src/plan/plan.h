@@ -1,0 +1,89 @@
+// plan.h - what a compiler makes of a kernel on a device: which thread holds
+// which element, where shared memory is, which instruction moves what.
+//
+//     partition  how warps share the tile of each gemm, and its instruction
+//     infer      layouts of fragments, loops and shared buffers
+//     pipeline   stages, copies of buffers, the producer warps of sm_90
+//     arena      live ranges of shared buffers, and their offsets
+//
+// The rules `tilelang` are those of upstream's compiler as its own wheel shows
+// them (tests/data/plan, docs/plan.md); every row there is compared.
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include "ir/ir.h"
+
+typedef enum { PLAN_TILELANG, PLAN_TILESIM } PlanRules;
+const char *plan_rules_name(PlanRules r);
+
+// Which thread holds which element. Element e, row-major, is local number
+// local[e] of the `replicas` threads thread[r * elements + e], ascending in r.
+typedef struct {
+    int rank;
+    int64_t shape[IR_MAX_RANK];
+    int elements, replicas, locals;
+    int32_t *local, *thread;
+} PlanFragment;
+
+// Where element e, row-major, of the last two dimensions lies, in elements.
+typedef struct {
+    int elements, size;             // size: highest address + 1
+    int swizzle;                    // 16-byte chunks of a row that are mixed
+    int32_t *address;               // NULL: row-major
+} PlanShared;
+
+typedef struct {
+    IrBuffer *ir;                   // NULL: a workspace of lowering
+    Text name;
+    int slots, rings;               // of a pipeline: slots ^ rings copies
+    int copies;
+    int64_t bytes;                  // of all copies
+    int64_t offset;
+    bool is_static;                 // outside the arena
+    int align;
+    int first, last;                // live range on the launch's clock
+    bool is_unused;                 // allocated, never touched: takes no bytes
+    PlanShared layout;
+} PlanBuffer;
+
+typedef enum { PLAN_MMA, PLAN_WGMMA, PLAN_MFMA } PlanUnit;
+
+typedef struct {
+    const IrStmt *stmt;
+    IrGemmShape shape;
+    IrBuffer *a, *b, *c;
+    PlanUnit unit;
+    int m_warps, n_warps;
+    int inst_k, k_pack;
+} PlanGemm;
+
+typedef struct {
+    const IrStmt *stmt;             // the LAUNCH
+    int threads;                    // as written
+    int producers;                  // threads added to feed a pipeline
+    int barriers;                   // mbarriers
+    const char *refused;            // why upstream's compiler gives up, or NULL
+    int64_t arena, static_bytes;
+    PlanBuffer *buffers;
+    int buffer_count;
+    PlanGemm *gemms;
+    int gemm_count;
+    IrBuffer **fragments;           // allocated by the launch
+    int fragment_count;
+} PlanLaunch;
+
+typedef struct {
+    const IrKernel *kernel;
+    const Device *device;
+    PlanRules rules;
+    PlanFragment **fragments;       // by buffer id; NULL: none
+    PlanLaunch *launches;
+    int launch_count;
+} Plan;
+
+// NULL after reporting to k->diag. The plan lives in `a`.
+Plan *plan_build(Arena *a, IrKernel *k, const Device *d, PlanRules rules);
+// What every plan must hold; reports ids "plan-...".
+bool plan_verify(const Plan *p);
+void plan_print(TextBuf *out, const Plan *p);
+#endif

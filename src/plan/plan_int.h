@@ -1,0 +1,124 @@
+// plan_int.h - private to plan: state shared by its passes.
+#ifndef PLAN_PLAN_INT_H
+#define PLAN_PLAN_INT_H
+
+#include "plan/plan.h"
+
+enum { PLAN_MAX_THREADS = 1024 };
+
+// One buffer access of a loop nest. Index d of the buffer is min[d] plus loop
+// variable map[d] (-1: none), or, where `expr` is set, that expression.
+typedef struct {
+    IrBuffer *buffer;
+    bool is_store;
+    IrExpr *min[IR_MAX_RANK], *expr[IR_MAX_RANK];
+    int map[IR_MAX_RANK];
+} PlanAccess;
+
+// A T.Parallel nest, or a tile operation as one.
+typedef struct {
+    const IrStmt *stmt;
+    int rank;
+    int64_t extent[IR_MAX_RANK], points;
+    const IrVar *var[IR_MAX_RANK];
+    bool is_copy;                   // one load, one store
+    struct {
+        PlanAccess *at;
+        int len, room;
+    } access;
+} PlanLoop;
+
+typedef enum {
+    PLANOP_LOOP, PLANOP_REDUCE, PLANOP_GEMM, PLANOP_SCAN
+} PlanOpKind;
+
+typedef struct {
+    PlanOpKind kind;
+    IrStmt *stmt;
+    PlanLoop *loop;
+    PlanGemm *gemm;
+    IrReduceShape reduce;
+    PlanFragment *layout;           // of the loop's points
+} PlanOp;
+
+typedef struct {
+    Arena *arena;
+    IrKernel *kernel;
+    const Device *device;
+    Plan *plan;
+    PlanLaunch *launch;
+    struct {
+        PlanOp *at;
+        int len, room;
+    } ops;
+    PlanFragment **fragment;        // by buffer id
+    PlanShared *shared;             // by buffer id
+    int *slots, *rings;             // of a pipelined buffer, by id
+    IrStmt *fed;                    // the loop with producer warps, or NULL
+} PlanState;
+
+// collect.c - the operations of a launch, in program order.
+bool plan_collect(PlanState *p, IrStmt *launch);
+PlanOp *plan_op_of(PlanState *p, const IrStmt *s);
+// The buffers a statement and all inside it reads and writes.
+typedef void PlanTouch(void *ctx, IrBuffer *b, bool is_store);
+void plan_touches(PlanState *p, IrStmt *s, PlanTouch *touch, void *ctx);
+
+// index.c - the value of an index at a point of a loop; unknown variables
+// count 0.
+int64_t plan_eval(const IrExpr *e, const PlanLoop *loop, const int64_t *point);
+// The element of the access' buffer, row-major.
+int64_t plan_element(const PlanLoop *loop, const PlanAccess *a,
+                     const int64_t *point);
+bool plan_next_point(const PlanLoop *loop, int64_t *point);
+
+// partition.c
+bool plan_partition(PlanState *p, PlanGemm *g);
+
+// layout.c - fragments as tables.
+PlanFragment *plan_fragment_new(PlanState *p, const IrBuffer *b, int replicas);
+PlanFragment *plan_gemm_fragment(PlanState *p, const PlanGemm *g,
+                                 const IrBuffer *b);
+// From the threads that hold each element: thread[r * elements + e], not
+// sorted, possibly with repetitions. Locals are numbered in element order.
+PlanFragment *plan_condense(PlanState *p, const IrBuffer *b,
+                            const int32_t *thread, int replicas);
+
+// layout_shared.c
+void plan_shared_layouts(PlanState *p);
+
+// infer.c
+void plan_infer(PlanState *p);
+// Whether a reduction crosses warps, so that it needs a workspace.
+bool plan_needs_workspace(const PlanState *p, const PlanOp *op);
+
+// vector.c - elements one thread moves at a time, by the accesses of a loop.
+int plan_vector(const PlanLoop *loop);
+
+// pipeline.c - stages of a T.Pipelined loop.
+typedef struct {
+    IrStmt *stmt;
+    int stage, order;
+    bool is_copy;
+} PlanStage;
+
+typedef struct {
+    IrStmt *loop;
+    int depth;                      // highest stage: iterations in flight
+    int64_t trips;                  // -1: not constant
+    PlanStage *stages;              // in the order of issue
+    int count;
+} PlanPipeline;
+// NULL: the loop runs as a serial one.
+PlanPipeline *plan_pipeline(PlanState *p, IrStmt *loop);
+// Slots of every buffer, and the loop that producer warps feed.
+void plan_pipelines(PlanState *p, IrStmt *launch);
+
+// copy.c
+// TMA moves boxes by a descriptor; where the global side is one run of bytes,
+// *bulk is set and none is needed.
+bool plan_is_tma(const PlanState *p, const IrStmt *copy, bool *bulk);
+
+// arena.c
+bool plan_arena(PlanState *p, IrStmt *launch);
+#endif

@@ -1,0 +1,116 @@
+// print.c - a plan as text, one fact a line: launch, fact, subject, value.
+//
+// The facts are those of tests/data/plan/upstream.tsv. Layouts are tables of
+// thousands of numbers; a CRC-32 of the table stands for one.
+#include "plan/plan.h"
+
+#include <zlib.h>
+
+static void row(TextBuf *out, int launch, const char *fact, Text subject)
+{
+    if (launch < 0)
+        buf_puts(out, "-");
+    else
+        buf_printf(out, "%d", launch);
+    buf_printf(out, "\t%s\t%.*s\t", fact, TEXT_ARG(subject));
+}
+
+static uint32_t crc(uint32_t c, const int32_t *at, size_t n)
+{
+    return (uint32_t)crc32(c, (const Bytef *)at, (uInt)(n * sizeof *at));
+}
+
+static void print_number(TextBuf *out, int launch, const char *fact, int64_t n)
+{
+    row(out, launch, fact, TEXT("-"));
+    buf_printf(out, "%lld\n", (long long)n);
+}
+
+static void print_launch(TextBuf *out, const Plan *p, int i)
+{
+    const PlanLaunch *l = &p->launches[i];
+
+    if (l->refused) {
+        row(out, -1, "lower", TEXT("-"));
+        buf_printf(out, "refused: %s\n", l->refused);
+    }
+    print_number(out, i, "threads", l->threads + l->producers);
+    print_number(out, i, "arena", l->arena);
+    print_number(out, i, "barriers", l->barriers);
+    for (int j = 0; j < l->buffer_count; j++) {
+        const PlanBuffer *b = &l->buffers[j];
+        if (b->is_unused)
+            continue;
+        row(out, i, b->is_static ? "static" : "offset", b->name);
+        buf_printf(out, "%lld\n",
+                   (long long)(b->is_static ? b->bytes : b->offset));
+    }
+    for (int j = 0; j < l->fragment_count; j++) {
+        const IrBuffer *b = l->fragments[j];
+        if (!p->fragments[b->id])
+            continue;
+        row(out, i, "registers", b->name);
+        buf_printf(out, "%d\n", p->fragments[b->id]->locals);
+    }
+}
+
+static void print_shared(TextBuf *out, const PlanBuffer *b)
+{
+    if (!b->ir)
+        return;
+    row(out, -1, "shape", b->name);
+    for (int i = 0; b->slots > 1 && i < b->rings; i++)
+        buf_printf(out, "%dx", b->slots);
+    for (int d = 0; d < b->ir->rank; d++) {
+        int64_t n = 0;
+        ir_is_int(b->ir->shape[d], &n);
+        buf_printf(out, "%s%lld", d ? "x" : "", (long long)n);
+    }
+    buf_puts(out, "\n");
+    if (b->is_static)
+        return;
+    row(out, -1, "layout", b->name);
+    if (b->layout.address)
+        buf_printf(out, "%08x\n",
+                   crc(0, b->layout.address, b->layout.elements));
+    else
+        buf_puts(out, "linear\n");
+}
+
+static void print_gemm(TextBuf *out, const PlanGemm *g)
+{
+    static const char *const unit[] = {"cuda.mma", "cuda.wgmma", "rocm.mfma"};
+
+    buf_printf(out, "-\twarps\t%.*s,%.*s,%.*s\t%dx%d %s\n",
+               TEXT_ARG(g->a->name), TEXT_ARG(g->b->name), TEXT_ARG(g->c->name),
+               g->m_warps, g->n_warps, unit[g->unit]);
+}
+
+static void print_fragment(TextBuf *out, Text name, const PlanFragment *f)
+{
+    uint32_t c = crc(0, f->thread, (size_t)f->elements * f->replicas);
+
+    for (int r = 0; r < f->replicas; r++)
+        c = crc(c, f->local, f->elements);
+    row(out, -1, "fragment", name);
+    buf_printf(out, "%dx%d %08x\n", f->locals, f->replicas, c);
+}
+
+void plan_print(TextBuf *out, const Plan *p)
+{
+    buf_printf(out, "# plan of %.*s for %s (%s) by the rules %s\n",
+               TEXT_ARG(p->kernel->name), p->device->name,
+               device_arch_name(p->device), plan_rules_name(p->rules));
+    for (int i = 0; i < p->launch_count; i++)
+        print_launch(out, p, i);
+    for (int i = 0; i < p->launch_count; i++) {
+        const PlanLaunch *l = &p->launches[i];
+        for (int j = 0; j < l->buffer_count; j++)
+            print_shared(out, &l->buffers[j]);
+        for (int j = 0; j < l->gemm_count; j++)
+            print_gemm(out, &l->gemms[j]);
+    }
+    for (int i = 0; i < p->kernel->buffer_count; i++)
+        if (p->fragments[i])
+            print_fragment(out, p->kernel->buffers[i]->name, p->fragments[i]);
+}
