@@ -414,10 +414,73 @@ static IrExpr *rule_select(Call *c)
     return node(c, c->a[1]->dtype);
 }
 
+// ---- threads and warps -------------------------------------------------------
+
+// T.get_thread_binding(dim)
+static IrExpr *rule_thread(Call *c)
+{
+    int64_t dim;
+    if (!ir_is_int(c->a[0], &dim) || dim < 0 || dim > 2)
+        return ir_error(c->k, c->at, "ir-type",
+                        "a thread has the dimensions 0, 1 and 2");
+    return node(c, DT_I32);
+}
+
+// value, lane or distance, width
+static IrExpr *rule_shuffle(Call *c)
+{
+    int64_t width;
+    if (!ir_is_int(c->a[2], &width) || width < 1 || width > 64 ||
+        (width & (width - 1)))
+        return ir_error(c->k, c->at, "ir-type",
+                        "%s: the width is a power of two up to the warp's size",
+                        surface(c));
+    c->a[1] = ir_cast(c->k, c->a[1], DT_I32, true, c->at);
+    return c->a[1] ? node(c, c->a[0]->dtype) : NULL;
+}
+
+static IrExpr *rule_vote(Call *c)
+{
+    c->a[0] = ir_truth(c->k, c->a[0], c->at);
+    if (!c->a[0])
+        return NULL;
+    bool mask = c->op == OP_BALLOT || c->op == OP_BALLOT_SYNC;
+    return node(c, mask ? DT_U64 : DT_I32);
+}
+
+static IrExpr *rule_lanes_equal(Call *c)
+{
+    return node(c, DT_U32);
+}
+
+static IrExpr *rule_warp_reduce(Call *c)
+{
+    bool bits = c->op == OP_WARP_REDUCE_BITAND || c->op == OP_WARP_REDUCE_BITOR;
+    if (!require(c, bits ? is_int_kind : not_bool, bits ? "integers"
+                                                        : "numbers"))
+        return NULL;
+    return node(c, c->a[0]->dtype);
+}
+
 static const struct {
     Rule *rule;
     int arity;
 } rules[OP_COUNT] = {
+    [OP_GET_THREAD_BINDING] = {rule_thread, 1},
+    [OP_SHFL_SYNC] = {rule_shuffle, 3}, [OP_SHFL_XOR] = {rule_shuffle, 3},
+    [OP_SHFL_UP] = {rule_shuffle, 3},   [OP_SHFL_DOWN] = {rule_shuffle, 3},
+    [OP_ANY_SYNC] = {rule_vote, 1},     [OP_ALL_SYNC] = {rule_vote, 1},
+    [OP_BALLOT_SYNC] = {rule_vote, 1},  [OP_BALLOT] = {rule_vote, 1},
+    [OP_SYNCTHREADS_COUNT] = {rule_vote, 1},
+    [OP_SYNCTHREADS_AND] = {rule_vote, 1},
+    [OP_SYNCTHREADS_OR] = {rule_vote, 1},
+    [OP_MATCH_ANY_SYNC] = {rule_lanes_equal, 1},
+    [OP_MATCH_ALL_SYNC] = {rule_lanes_equal, 1},
+    [OP_WARP_REDUCE_SUM] = {rule_warp_reduce, 1},
+    [OP_WARP_REDUCE_MAX] = {rule_warp_reduce, 1},
+    [OP_WARP_REDUCE_MIN] = {rule_warp_reduce, 1},
+    [OP_WARP_REDUCE_BITAND] = {rule_warp_reduce, 1},
+    [OP_WARP_REDUCE_BITOR] = {rule_warp_reduce, 1},
     [OP_ADD] = {rule_arithmetic, 2},    [OP_SUB] = {rule_arithmetic, 2},
     [OP_MUL] = {rule_arithmetic, 2},    [OP_DIV] = {rule_divide, 2},
     [OP_FLOORDIV] = {rule_int_divide, 2}, [OP_FLOORMOD] = {rule_int_divide, 2},

@@ -251,6 +251,7 @@ typedef struct {
     bool eager;         // outputs are T.empty: not in the call signature
     IrAttrValue pass_configs, compile_flags, autotune_configs;  // NONE or value
     Text target;
+    int wave;           // threads of a warp; 0: 32
     // the Python-level arguments that made this kernel, for reports
     Text *argument_names, *argument_values;
     int argument_count;

@@ -470,11 +470,11 @@ bool ir_resolve_tile(IrKernel *k, const IrStmt *s)
     IrScanShape scan;
     IrCopyMap map;
     switch (s->op) {
-    case OP_COPY:
+    case OP_COPY: case OP_TMA_COPY:
         return resolve_copy(k, s);
     case OP_FILL: case OP_CLEAR:
         return resolve_fill(k, s);
-    case OP_GEMM:
+    case OP_GEMM: case OP_WGMMA_GEMM:
         return regions_inside(k, s) && ir_resolve_gemm(k, s, &gemm);
     case OP_CUMSUM: case OP_CUMMAX:
         return ir_resolve_scan(k, s, &scan);

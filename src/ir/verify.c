@@ -306,12 +306,19 @@ static bool is_scalar_form(const IrStmt *s)
     }
 }
 
+static bool is_statement(const OpInfo *info, Op op)
+{
+    return info->class == OPCLASS_TILE || info->class == OPCLASS_HINT ||
+           ((info->class == OPCLASS_SIMT || info->class == OPCLASS_ARCH) &&
+            !ir_op_arity(op));
+}
+
 static bool verify_tile(Verifier *v, const IrStmt *s)
 {
     if ((unsigned)s->op >= OP_COUNT)
         return fault(v, s, "an unknown operation");
     const OpInfo *info = op_info(v->k->ops, s->op);
-    if (info->class != OPCLASS_TILE && info->class != OPCLASS_HINT)
+    if (!is_statement(info, s->op))
         return ir_error(v->k, s->at, "ir-operand", "%s is no statement",
                         info->surface);
     if (info->status != OPSTATUS_BUILT) {
@@ -324,7 +331,7 @@ static bool verify_tile(Verifier *v, const IrStmt *s)
     for (int i = 0; i < s->operand_count; i++)
         if (!verify_operand(v, s, i))
             return false;
-    if (v->parallel && info->class == OPCLASS_TILE && !is_scalar_form(s)) {
+    if (v->parallel && info->class != OPCLASS_HINT && !is_scalar_form(s)) {
         ir_error(v->k, s->at, "ir-parallel", "%s inside T.Parallel: a tile "
                  "operation works for the whole block", info->surface);
         diag_note(v->k->diag, v->parallel->at, "the T.Parallel around it");
