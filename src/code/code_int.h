@@ -26,7 +26,8 @@ typedef struct {
     Level level;
     int reg; // slot or vector register
     DType dtype;
-    bool temp; // a vector register to be released after use
+    bool temp;     // a vector register to be released after use
+    uint8_t taint; // per-thread code: bit d: depends on block index d
 } Val;
 
 // base + terms + row * (row of the iteration) + col * (column), plus lanes.
@@ -64,6 +65,7 @@ typedef struct {
     BindKind kind;
     Val val;
     Form *form;
+    bool by_thread; // each thread has its own
 } Binding;
 
 // The innermost loop around the code being lowered.
@@ -83,6 +85,7 @@ typedef struct {
 // The T.Parallel being lowered.
 typedef struct {
     int space;
+    int first_slot; // slots from here on may change in the loop
     Emit body;
     int64_t row_extent, col_extent; // 0: not constant
     int lanes;                      // a chunk has at most so many
@@ -94,6 +97,25 @@ typedef struct {
     LIST(Fill) fills;
     LIST(int) loads; // accesses of this statement
 } Par;
+
+// Vector registers in use; a warp's are others than those of a T.Parallel.
+typedef struct {
+    int free_reg[2][256], free_count[2], next_reg[2];
+} Registers;
+
+// A register of the warps, or an element of each thread's, as a slot.
+typedef struct {
+    int reg, slot;
+} Agreed;
+
+// A part of per-thread code that the threads of a set run together.
+typedef struct {
+    Emit head, body;
+    Emit *outside; // the warps' code
+    Registers registers;
+    LoopCtx *loop;
+    LIST(Agreed) agreed;
+} Collective;
 
 typedef struct {
     int64_t stride[IR_MAX_RANK + 2]; // of the index map's outputs
@@ -127,7 +149,14 @@ typedef struct {
     int launch;         // index, -1 in the host part
     uint8_t control;    // taint of the conditions around
     uint8_t grid_taint; // block indices that vary in this launch
-    int free_reg[2][256], free_count[2], next_reg[2];
+    Registers registers;
+    Par *thread;            // the launch's per-thread code, or NULL
+    Collective *collective; // the part that threads run together, or NULL
+    int set;                // of the threads that come here
+    int divergent;          // depth of conditions that threads differ in
+    const IrExpr **let;     // by variable id: what a let was given
+    bool *by_threads;       // by buffer root: written by single threads
+    Val thread_index[3];
     LIST(SlotFact) fact;
     LIST(Slot) slot;
     LIST(DType) constant;
@@ -140,6 +169,8 @@ typedef struct {
     LIST(Im2col) im2col;
     LIST(Print) print;
     LIST(CodeEvent) event;
+    LIST(ThreadSet) sets;
+    LIST(Meeting) meeting;
     LIST(Site) site;
     LIST(CodeLoop) loops;
     LIST(Launch) launches;
@@ -172,6 +203,9 @@ int new_reg(Lower *l, bool view);
 void release_reg(Lower *l, int reg);
 void release(Lower *l, Val v);
 int root_of(const Lower *l, int buffer);
+// Whether a slot may change within the T.Parallel around.
+bool in_body(const Lower *l, int slot);
+void lower_launch_body(Lower *l, const IrStmt *body, Emit *out);
 
 // ---- lower_form.c - affine integer expressions ---------------------------
 // What e is, to be used as an index: computed in int64, without wrapping.
@@ -199,6 +233,9 @@ Val slot_value(int slot, DType t);
 uint8_t taint_of(const Lower *l, const Val *v, int n);
 Range limits_of(DType t);
 bool is_division(Op op);
+
+// An access to one element, its place in slots; -1: failed.
+int element_access(Lower *l, const IrRegion *r);
 
 // ---- lower_choose.c ------------------------------------------------------
 bool may_fault(const IrExpr *e);
@@ -247,6 +284,7 @@ void depends_on_tiles(Lower *l);
 // ---- lower_stmt.c --------------------------------------------------------
 void lower_stmt(Lower *l, const IrStmt *s);
 int frozen_slot(Lower *l, int slot);       // a copy if it can change
+Val frozen_vector(Lower *l, Val v);
 uint8_t enter_control(Lower *l, Val cond); // returns the taint to restore
 
 // ---- lower_loop.c --------------------------------------------------------
@@ -265,6 +303,32 @@ bool par_open(Lower *l, Par *p, const Form *extent, int rank, Form *coord);
 void par_close(Lower *l, Par *p);
 // Finds the variables and local arrays that T.Parallel bodies write.
 void find_private(Lower *l);
+
+// ---- lower_thread.c - per-thread code ------------------------------------
+bool is_per_thread(const IrStmt *launch);
+void lower_threads(Lower *l, const IrStmt *launch, Emit *out);
+bool in_thread_code(const Lower *l); // and not in a collective part of it
+void lower_thread_block(Lower *l, const IrStmt *block);
+// What a thread's own value is for the threads that met: all must agree.
+Val agreed_value(Lower *l, Val v);
+Val agreed_form(Lower *l, const Form *f, DType t);
+Val thread_index(Lower *l, const IrExpr *e);
+bool thread_form(Lower *l, const IrExpr *e, Form *out);
+// The threads of l->set for which cond holds (or not), if that is known.
+int set_where(Lower *l, const IrExpr *cond, bool holds);
+void note_let(Lower *l, const IrVar *v, const IrExpr *value);
+
+// ---- lower_thread_set.c --------------------------------------------------
+int all_threads(Lower *l, int64_t threads);
+bool varies(Lower *l, const IrExpr *e); // from thread to thread of l->set
+
+// ---- lower_warp.c --------------------------------------------------------
+bool is_warp_op(Op op);
+Val warp_value(Lower *l, const IrExpr *e);
+bool lower_warp_stmt(Lower *l, const IrStmt *s); // false: no such
+void init_barriers(Lower *l, const IrStmt *alloc);
+// v of the active lanes of a warp as a slot.
+Val first_lane(Lower *l, Val v);
 
 // ---- lower_tile.c, lower_tile_copy.c -------------------------------------
 void lower_tile(Lower *l, const IrStmt *s);

@@ -41,7 +41,10 @@ enum {
     INSTR_NO_SAT = 2,   // CAST to fp8 does not saturate
     INSTR_AIMED = 8,    // VSTORE of a register that a VAIM may have placed
     INSTR_COPY = 4,     // VLOAD fills d where it lies, never lets it point
+    INSTR_EXPECT = 16,  // BARARRIVE only announces bytes
 };
+
+enum { MOST_THREADS = 1024, MOST_NAMED_BARRIERS = 16 };
 
 typedef struct {
     uint8_t op;                 // InstrOp
@@ -91,6 +94,7 @@ typedef struct {
     int root;                   // the buffer whose storage this one is
     int64_t offset, bytes;      // SCRATCH: in the worker's scratch
     bool permuted;              // laid out by an index map; has to be dense
+    int *arrivals;              // of a memory barrier: by element
     int safe_slot;              // what out-of-range loads give, or -1: 0
 } CodeBuffer;
 
@@ -175,11 +179,52 @@ typedef struct {
     int slot, buffer;
 } Print;
 
+// ---- per-thread code -----------------------------------------------------
+
+// Threads of a block, a bit each.
+typedef struct {
+    uint64_t bit[MOST_THREADS / 64];
+    int count;
+} ThreadSet;
+
+typedef enum {
+    SHUFFLE_LANE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, // Instr.dtype
+} Shuffle;
+
+typedef enum {
+    VOTE_ANY, VOTE_ALL, VOTE_BALLOT, VOTE_SAME, VOTE_ALL_SAME, // Instr.dtype
+} Vote;
+
+typedef enum {
+    MEET_SYNC,          // nothing comes of it
+    MEET_COUNT,         // how many hold
+    MEET_AND, MEET_OR,
+    MEET_REDUCE,        // op over the threads that differ in `axes` only
+} MeetKind;
+
+// Threads wait for one another: for all of `set` at this kind of meeting, or
+// for `count` threads at the named barrier `id`.
+typedef struct {
+    MeetKind kind;
+    int set;
+    int id;             // -1: not a named barrier
+    int count;
+    bool wait;          // else: arrive and go on
+    unsigned axes;
+    LaneOp op;
+    LaneType type;
+    DType dtype;
+    int site;
+} Meeting;
+
 typedef enum {
     SITE_BOUNDS,        // `buffer` accessed out of range
     SITE_DIVISION,      // integer division by zero
     SITE_ASSERT,        // `message`
     SITE_SPACE,         // a T.Parallel of absurd size
+    SITE_MEET,          // `message` was reached by some of its threads only
+    SITE_AGREE,         // threads have different values where one is needed
+    SITE_STUCK,         // `message` waits for what never comes
 } SiteKind;
 
 // A place that can report findings; one counter each.
@@ -206,6 +251,10 @@ typedef struct {
     int grid[3], block[3];      // slots: extents, block indices
     Text block_name[3];
     int64_t threads;
+    int shape[3];               // threads by dimension
+    bool per_thread;            // warps run by themselves and meet
+    bool grid_sync;             // blocks meet too
+    int wave;                   // threads of a warp
     bool ordered;               // blocks run one after the other
     Span at;
 } Launch;
@@ -238,6 +287,7 @@ struct Code {
     Slot *slot;                 // initial values
     DType *constant;            // dtype of a constant slot, DT_NONE for others
     int slot_count, vector_count;
+    int warp_vector_count;      // registers of a warp
     CodeBuffer *buffer;
     int buffer_count;
     Access *access;
@@ -258,6 +308,10 @@ struct Code {
     int print_count;
     CodeEvent *event;
     int event_count;
+    ThreadSet *set;
+    int set_count;
+    Meeting *meeting;
+    int meeting_count;
     Site *site;
     int site_count;
     CodeLoop *loop;

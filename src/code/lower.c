@@ -3,7 +3,12 @@
 
 #include <string.h>
 
-enum { MOST_SCRATCH = 1 << 30, MOST_REGISTERS = 500 };
+enum {
+    MOST_SCRATCH = 1 << 30,
+    MOST_REGISTERS = 500,
+    MOST_WARP_REGISTERS = 2000,
+    BARRIER_BYTES = 32
+};
 
 // ---- errors --------------------------------------------------------------
 
@@ -170,22 +175,25 @@ int new_site(Lower *l, SiteKind kind, int buffer, bool store, Text message)
 
 int new_reg(Lower *l, bool view)
 {
-    if (l->free_count[view])
-        return l->free_reg[view][--l->free_count[view]];
-    if (l->next_reg[view] >= MOST_REGISTERS)
-        unsupported(l, "this loop body needs more than %d values at a time",
-                    MOST_REGISTERS);
+    int most = in_thread_code(l) ? MOST_WARP_REGISTERS : MOST_REGISTERS;
+
+    if (l->registers.free_count[view])
+        return l->registers.free_reg[view][--l->registers.free_count[view]];
+    if (l->registers.next_reg[view] >= most)
+        unsupported(l, "this code needs more than %d values at a time", most);
     else
-        l->next_reg[view]++;
-    return 2 * (l->next_reg[view] - 1) + view;
+        l->registers.next_reg[view]++;
+    return 2 * (l->registers.next_reg[view] - 1) + view;
 }
 
 void release_reg(Lower *l, int reg)
 {
     int view = reg & 1;
 
-    if (reg >= 0 && l->free_count[view] < (int)countof(l->free_reg[view]))
-        l->free_reg[view][l->free_count[view]++] = reg;
+    Registers *r = &l->registers;
+
+    if (reg >= 0 && r->free_count[view] < (int)countof(r->free_reg[view]))
+        r->free_reg[view][r->free_count[view]++] = reg;
 }
 
 void release(Lower *l, Val v)
@@ -197,6 +205,11 @@ void release(Lower *l, Val v)
 int root_of(const Lower *l, int buffer)
 {
     return l->code->buffer[buffer].root;
+}
+
+bool in_body(const Lower *l, int slot)
+{
+    return l->par && slot >= l->par->first_slot && l->fact.at[slot].body;
 }
 
 // ---- buffers -------------------------------------------------------------
@@ -227,10 +240,7 @@ static BufferPlace place_of(const Lower *l, const IrBuffer *root)
 static bool check_buffer(Lower *l, const IrBuffer *b)
 {
     l->at = b->at;
-    if (b->scope == SCOPE_BARRIER)
-        unsupported(l, "'%.*s': %s buffers are not supported yet",
-                    TEXT_ARG(b->name), ir_scope_name(b->scope));
-    else if (!dtype_info(b->dtype)->built)
+    if (!dtype_info(b->dtype)->built)
         unsupported(l, "'%.*s': %s is not supported yet", TEXT_ARG(b->name),
                     dtype_info(b->dtype)->name);
     else if (b->rank < 0 || b->rank > IR_MAX_RANK)
@@ -251,7 +261,8 @@ static void init_buffer(Lower *l, const IrBuffer *b)
     c->place = place_of(l, l->k->buffers[c->root]);
     c->rank = b->rank;
     c->param = l->k->buffers[c->root]->param;
-    c->lanes = c->place == BUFFER_SCRATCH || c->place == BUFFER_PRIVATE;
+    c->lanes = (c->place == BUFFER_SCRATCH || c->place == BUFFER_PRIVATE) &&
+               b->scope != SCOPE_BARRIER;
     c->offset = -1;
     c->safe_slot = -1;
     for (int d = 0; d < CODE_RANK; d++)
@@ -282,7 +293,8 @@ static void set_shape(Lower *l, const IrBuffer *b)
 
     l->at = b->at;
     c->element = c->lanes ? (int)lane_bytes(lane_type_of(c->dtype))
-                          : dtype_info(c->dtype)->bits / 8;
+                : b->scope == SCOPE_BARRIER ? BARRIER_BYTES
+                                            : dtype_info(c->dtype)->bits / 8;
     for (int d = 0; d < b->rank; d++) {
         if (ir_is_int(b->shape[d], &c->shape[d])) {
             if (c->shape[d] < 0)
@@ -509,6 +521,10 @@ static void lower_launch(Lower *l, const IrStmt *s)
         return;
     }
     bind_grid(l, s, &launch);
+    launch.per_thread = is_per_thread(s);
+    launch.wave = l->k->config.wave == 64 ? 64 : 32;
+    for (int i = 0; i < 3; i++)
+        launch.shape[i] = (int)s->threads[i];
     l->launch = l->launches.len;
     vec_push(l->arena, &l->launches, launch);
     l->read = new_array(l->arena, bool, buffers);
@@ -517,7 +533,10 @@ static void lower_launch(Lower *l, const IrStmt *s)
     l->control = 0;
     l->scratch = 0;
     l->out = &body;
-    lower_stmt(l, s->then);
+    if (launch.per_thread)
+        lower_threads(l, s, &body);
+    else
+        lower_stmt(l, s->then);
     halt(l);
     l->launches.at[l->launch].body = finish_list(l, &body);
     l->out = host;
@@ -565,6 +584,9 @@ static void publish(Lower *l)
     PUBLISH(print);
     PUBLISH(event);
     PUBLISH(site);
+    c->set = l->sets.at;
+    c->set_count = l->sets.len;
+    PUBLISH(meeting);
     c->slot = l->slot.at;
     c->slot_count = l->slot.len;
     c->constant = l->constant.at;

@@ -209,7 +209,8 @@ static Spot spot_of(Lower *l, const IrBuffer *b, const Form *given, bool store,
 
     if (!buffer_usable(l, b))
         return spot;
-    if (private && !l->par) {
+    if (private && (!l->par || (l->thread && !in_thread_code(l) &&
+                                !l->par->written[root_of(l, b->id)]))) {
         refuse_private(l, b);
         return spot;
     }
@@ -272,7 +273,10 @@ static Val load_var(Lower *l, const IrBuffer *b)
     int reg = private_reg(l, b);
 
     if (reg >= 0)
-        return (Val){AT_LANES, reg, t, false};
+        return (Val){AT_LANES, reg, t, false, 7};
+    if (l->collective && l->thread->private_reg[b->id] >= 0)
+        return agreed_value(l, (Val){AT_LANES, l->thread->private_reg[b->id], t,
+                                     false, 7});
     if (l->var_private[b->id])
         refuse_private(l, b);
     else if (l->var_slot[b->id] < 0)
@@ -339,7 +343,7 @@ static bool load_is_invariant(Lower *l, const IrBuffer *b, const Form *index)
         return false; // it may fault, and the loop may not run
     for (int d = 0; d < b->rank; d++)
         for (int i = 0; i < index[d].count; i++)
-            if (l->fact.at[index[d].term[i].slot].body)
+            if (in_body(l, index[d].term[i].slot))
                 return false;
     return true;
 }
@@ -361,15 +365,56 @@ static Val load_scalar(Lower *l, const IrBuffer *b, const Form *index,
     return v;
 }
 
+// An element of each thread's own array, read by what they do together.
+static Val agreed_element(Lower *l, const IrBuffer *b, const Form *index)
+{
+    DType t = map_dtype(l, b->dtype);
+    Val v = slot_value(int_slot(l, DT_I32, 0), t);
+    Access a = {.buffer = b->id, .kind = ACCESS_DIMS, .rank = b->rank};
+
+    if (!buffer_usable(l, b))
+        return v;
+    if (index_level(index, b->rank) != AT_SLOT) {
+        refuse_private(l, b);
+        return v;
+    }
+    a.site = new_site(l, SITE_BOUNDS, b->id, false, TEXT(""));
+    for (int d = 0; d < b->rank; d++) {
+        Form f = index[d];
+
+        a.dim[d] = (AccessDim){.slot = form_base_slot(l, &f), .lanes = -1};
+    }
+    vec_push(l->arena, &l->access, a);
+    v.reg = scalar_instr(
+        l,
+        (Instr){.op = INSTR_AGREEMEM,
+                .type = (uint8_t)lane_type_of(t),
+                .dtype = (uint8_t)t,
+                .a = l->access.len - 1,
+                .b = new_site(l, SITE_AGREE, -1, false, TEXT(""))},
+        false);
+    l->fact.at[v.reg].taint = 7;
+    return v;
+}
+
 Val load_of(Lower *l, const IrBuffer *b, const Form *index, unsigned quiet)
 {
     DType t = map_dtype(l, b->dtype);
     Level level = index_level(index, b->rank);
-    Val v = {AT_LANES, 0, t, true};
+    Val v = {AT_LANES, 0, t, true, 7};
     Spot s;
 
+    if (b->scope == SCOPE_BARRIER) {
+        unsupported(l, "the barrier '%.*s' is no value: T.barrier_wait "
+                       "and others take it",
+                    TEXT_ARG(b->name));
+        return slot_value(int_slot(l, DT_I32, 0), t);
+    }
     if (is_slot_var(l, b))
         return load_var(l, b);
+    if (l->collective && l->code->buffer[b->id].place == BUFFER_PRIVATE &&
+        !(l->par && l->par->written[root_of(l, b->id)]))
+        return agreed_element(l, b, index);
     if (l->launch < 0) {
         unsupported(l, "reading '%.*s' outside of a T.Kernel",
                     TEXT_ARG(b->name));
@@ -385,6 +430,8 @@ Val load_of(Lower *l, const IrBuffer *b, const Form *index, unsigned quiet)
     if (s.access < 0)
         return slot_value(int_slot(l, DT_I32, 0), t);
     v.level = s.level;
+    if (is_global(b))
+        v.taint = index_taint(l, index, b->rank);
     v.reg = new_reg(l, true);
     emit(l, (Instr){.op = INSTR_VLOAD,
                     .flags = v.level == AT_ROW ? INSTR_ROW : 0,
@@ -567,7 +614,7 @@ void atomic_on(Lower *l, const IrBuffer *b, const Form *index, LaneOp op, Val v,
                unsigned quiet, Val *old)
 {
     DType t = map_dtype(l, b->dtype);
-    Val lanes, prev = {AT_LANES, -1, t, true};
+    Val lanes, prev = {AT_LANES, -1, t, true, 7};
     Spot s;
 
     note_atomic(l, b);

@@ -20,7 +20,7 @@ LaneOp lane_of_op(Op op)
 
 Val slot_value(int slot, DType t)
 {
-    return (Val){AT_SLOT, slot, t, false};
+    return (Val){AT_SLOT, slot, t, false, 0};
 }
 
 int scalar_instr(Lower *l, Instr i, bool invariant)
@@ -39,7 +39,7 @@ int scalar_instr(Lower *l, Instr i, bool invariant)
 static bool is_invariant(const Lower *l, const Val *v, int n)
 {
     for (int i = 0; i < n; i++)
-        if (l->fact.at[v[i].reg].body)
+        if (in_body(l, v[i].reg))
             return false;
     return true;
 }
@@ -49,7 +49,9 @@ uint8_t taint_of(const Lower *l, const Val *v, int n)
     uint8_t taint = 0;
 
     for (int i = 0; i < n; i++)
-        taint |= v[i].level == AT_SLOT ? l->fact.at[v[i].reg].taint : 7;
+        taint |= v[i].level == AT_SLOT ? l->fact.at[v[i].reg].taint
+                 : l->thread           ? v[i].taint
+                                       : 7;
     return taint;
 }
 
@@ -65,7 +67,7 @@ static int cached_fill(Lower *l, int slot, LaneType type)
             l->par->fills.at[i].type == type)
             return l->par->fills.at[i].reg;
     // A number not used before: it has to last through the whole loop.
-    reg = 2 * l->next_reg[0]++;
+    reg = 2 * l->registers.next_reg[0]++;
     l->out = l->par->outer;
     emit(l, (Instr){.op = INSTR_VFILL,
                     .type = (uint8_t)type,
@@ -80,9 +82,9 @@ static int cached_fill(Lower *l, int slot, LaneType type)
 static Val fill_lanes(Lower *l, Val v, Level level)
 {
     LaneType type = lane_type_of(v.dtype);
-    Val r = {level, 0, v.dtype, true};
+    Val r = {level, 0, v.dtype, true, l->fact.at[v.reg].taint};
 
-    if (!l->fact.at[v.reg].body) {
+    if (!in_body(l, v.reg)) {
         r.reg = cached_fill(l, v.reg, type);
         r.temp = false;
         return r;
@@ -98,7 +100,7 @@ static Val fill_lanes(Lower *l, Val v, Level level)
 
 Val promote(Lower *l, Val v, Level level)
 {
-    Val r = {AT_LANES, 0, v.dtype, true};
+    Val r = {AT_LANES, 0, v.dtype, true, v.taint};
 
     if (v.level >= level || l->failed)
         return v;
@@ -253,7 +255,7 @@ static Val apply_scalar(Lower *l, Instr i, DType result, Val *v, int n)
 static Val apply_vector(Lower *l, Instr i, DType result, Val *v, int n,
                         Level level)
 {
-    Val r = {level, -1, result, true};
+    Val r = {level, -1, result, true, taint_of(l, v, n)};
     size_t size = lane_bytes(lane_type_of(result));
     bool same_size = true;
 
@@ -360,7 +362,7 @@ static Val reinterpret_value(Lower *l, const IrExpr *e)
                .dtype = (uint8_t)to,
                .from = (uint8_t)v.dtype,
                .a = v.reg};
-    Val r = {v.level, 0, to, v.level != AT_SLOT};
+    Val r = {v.level, 0, to, v.level != AT_SLOT, v.taint};
 
     l->code->reinterprets = true;
     if (dtype_info(to)->bits != dtype_info(v.dtype)->bits) {
@@ -555,6 +557,8 @@ static Val operator_value(Lower *l, const IrExpr *e)
 
     if (e->op == OP_AND || e->op == OP_OR || e->op == OP_NOT)
         return logic(l, e);
+    if (is_warp_op(e->op))
+        return warp_value(l, e);
     if (is_comparison(e->op))
         return compare(l, e);
     if (e->op == OP_IF_THEN_ELSE || e->op == OP_SELECT)
@@ -572,15 +576,10 @@ static Val variable_value(Lower *l, const IrVar *v)
     const Binding *b = &l->binding[v->id];
     Val r = b->val;
 
-    if (v->kind == VAR_THREAD) {
-        unsupported(l,
-                    "code that names thread indices ('%.*s') does not run "
-                    "yet",
-                    TEXT_ARG(v->name));
-        return slot_value(int_slot(l, DT_I32, 0), v->dtype);
-    }
     if (b->kind == BIND_FORM)
-        return form_value(l, b->form, v->dtype);
+        return b->by_thread && !in_thread_code(l)
+                   ? agreed_form(l, b->form, v->dtype)
+                   : form_value(l, b->form, v->dtype);
     if (b->kind == BIND_NONE && l->unread && l->unread[v->id]) {
         depends_on_tiles(l);
         return slot_value(int_slot(l, DT_I32, 0), v->dtype);
@@ -591,7 +590,7 @@ static Val variable_value(Lower *l, const IrVar *v)
         return slot_value(int_slot(l, DT_I32, 0), v->dtype);
     }
     r.temp = false;
-    return r;
+    return b->by_thread && !in_thread_code(l) ? agreed_value(l, r) : r;
 }
 
 static Val element_value(Lower *l, const IrExpr *e)

@@ -97,7 +97,7 @@ static Val scaled_lanes(Lower *l, Val v, int64_t factor)
 
     if (factor == 1)
         return v;
-    args[1] = (Val){AT_SLOT, int_slot(l, DT_I64, factor), DT_I64, false};
+    args[1] = slot_value(int_slot(l, DT_I64, factor), DT_I64);
     return apply(l, LANE_OP_MUL, DT_I64, DT_I64, args, 2);
 }
 
@@ -174,8 +174,10 @@ static bool is_pure_at(const Lower *l, const IrExpr *e, int depth)
     const IrExpr *rest;
     int64_t factor;
 
-    if (depth > DEPTH_LIMIT)
+    if (depth > DEPTH_LIMIT || (b && b->by_thread && !in_thread_code(l)))
         return false;
+    if (e->kind == EXPR_OP && e->op == OP_GET_THREAD_BINDING)
+        return in_thread_code(l) && l->thread_index[0].dtype == DT_NONE;
     if (e->kind == EXPR_INT)
         return is_signed_index(e->dtype);
     if (b)
@@ -219,7 +221,7 @@ static bool form_of_var(Lower *l, const IrExpr *e, Form *out)
 {
     const Binding *b = binding_of(l, e);
 
-    if (b->kind == BIND_FORM) {
+    if (b->kind == BIND_FORM && (!b->by_thread || in_thread_code(l))) {
         *out = *b->form;
         return true;
     }
@@ -266,6 +268,9 @@ bool form_of(Lower *l, const IrExpr *e, Form *out)
         ok = form_of_var(l, e, out);
     } else if (is_index_cast(e)) {
         ok = form_of(l, e->args[0], out);
+    } else if (e->kind == EXPR_OP && e->op == OP_GET_THREAD_BINDING &&
+               in_thread_code(l) && thread_form(l, e, out)) {
+        ok = true;
     } else if (is_affine_op(e)) {
         ok = e->op == OP_MUL ? form_of_product(l, e, out)
                              : form_of_sum(l, e, out);
@@ -301,7 +306,7 @@ Range form_range(Lower *l, const Form *f)
 
 uint8_t form_taint(const Lower *l, const Form *f)
 {
-    uint8_t taint = f->lanes.reg >= 0 ? 7 : 0;
+    uint8_t taint = f->lanes.reg >= 0 ? taint_of(l, &f->lanes, 1) : 0;
 
     for (int i = 0; i < f->count; i++)
         taint |= l->fact.at[f->term[i].slot].taint;
@@ -320,10 +325,10 @@ static int add_affine(Lower *l, const Form *f)
 }
 
 // Coordinates of the T.Parallel itself are body slots too.
-static bool in_body(const Lower *l, const Form *f)
+static bool form_in_body(const Lower *l, const Form *f)
 {
     for (int i = 0; i < f->count; i++)
-        if (l->fact.at[f->term[i].slot].body)
+        if (in_body(l, f->term[i].slot))
             return true;
     return false;
 }
@@ -355,7 +360,7 @@ static int scalar_part(Lower *l, const Form *f, DType t)
         l,
         (Instr){
             .op = INSTR_AFFINE, .dtype = (uint8_t)t, .a = add_affine(l, &s)},
-        !in_body(l, &s));
+        !form_in_body(l, &s));
     l->fact.at[slot].taint = form_taint(l, &s);
     if (!wraps)
         l->fact.at[slot].range = r;
@@ -372,7 +377,8 @@ static Val coordinate_lanes(Lower *l, const Form *f, DType t)
     bool row = !f->col;
     int base = scalar_part(l, f, DT_I64);
     Form steps = {.row = f->row, .col = f->col};
-    Val v = {row ? AT_ROW : AT_LANES, new_reg(l, false), t, true};
+    Val v = {row ? AT_ROW : AT_LANES, new_reg(l, false), t, true,
+             form_taint(l, f)};
 
     emit(l, (Instr){.op = INSTR_VAFFINE,
                     .flags = row ? INSTR_ROW : 0,
@@ -390,7 +396,7 @@ Val form_value(Lower *l, const Form *f, DType t)
 
     rest.lanes.reg = -1;
     if (f->lanes.reg < 0 && !f->row && !f->col)
-        return (Val){AT_SLOT, scalar_part(l, f, t), t, false};
+        return slot_value(scalar_part(l, f, t), t);
     if (f->lanes.reg < 0)
         return coordinate_lanes(l, f, t);
     v = f->lanes;

@@ -141,6 +141,8 @@ static bool trip_of(Lower *l, const IrStmt *s, int d, Trip *t)
         t->extent.reg = frozen_slot(l, t->extent.reg);
     if (l->par && l->par->mask >= 0 && t->extent.level == AT_ROW)
         t->extent = promote(l, t->extent, AT_LANES);
+    if (in_thread_code(l) && t->extent.level != AT_SLOT)
+        t->extent = frozen_vector(l, t->extent);
     t->counter = new_slot(l, l->par != NULL);
     emit(l, (Instr){
                 .op = INSTR_MOV, .d = t->counter, .a = int_slot(l, DT_I64, 0)});
@@ -162,11 +164,13 @@ static void bind_trip(Lower *l, Trip *t)
         Form *form = new (l->arena, Form);
 
         *form = f;
-        l->binding[t->var->id] = (Binding){.kind = BIND_FORM, .form = form};
+        l->binding[t->var->id] = (Binding){
+            .kind = BIND_FORM, .form = form, .by_thread = in_thread_code(l)};
         return;
     }
-    l->binding[t->var->id] =
-        (Binding){.kind = BIND_VAL, .val = form_value(l, &f, t->var->dtype)};
+    l->binding[t->var->id] = (Binding){.kind = BIND_VAL,
+                                       .val = form_value(l, &f, t->var->dtype),
+                                       .by_thread = in_thread_code(l)};
 }
 
 static void lower_nest(Lower *l, const IrStmt *s, int d);
@@ -175,7 +179,7 @@ static void note_loop(Lower *l, const Trip *t, int next)
 {
     CodeLoop loop = {.name = t->var->name, .launch = l->launch, .next = next};
 
-    if (l->par || l->binding[t->var->id].kind != BIND_VAL)
+    if (l->par || l->thread || l->binding[t->var->id].kind != BIND_VAL)
         return;
     loop.slot = l->binding[t->var->id].val.reg;
     vec_push(l->arena, &l->loops, loop);
@@ -240,7 +244,9 @@ static void divergent_for(Lower *l, const IrStmt *s, int d, Trip *t)
     end = divergent_test(l, &ctx, t);
     divergent_body(l, &ctx);
     bind_trip(l, t);
+    l->divergent++;
     lower_nest(l, s, d + 1);
+    l->divergent--;
     if (form_add(l, &next, &one, 1)) {
         slot = form_base_slot(l, &next);
         emit(l, (Instr){.op = INSTR_MOV, .d = t->counter, .a = slot});
@@ -272,7 +278,7 @@ static void lower_nest(Lower *l, const IrStmt *s, int d)
 void lower_for(Lower *l, const IrStmt *s)
 {
     if (s->loop == LOOP_THREAD)
-        unsupported(l, "T.thread_binding: code per thread does not run yet");
+        unsupported(l, "T.thread_binding as a loop in the IR");
     else if (s->loop == LOOP_PERSISTENT)
         lower_persistent(l, s);
     else if (s->loop == LOOP_PARALLEL && !l->par)
@@ -313,13 +319,17 @@ static void divergent_while(Lower *l, const IrStmt *s)
     ctx.iter = new_reg(l, false);
     top = l->out->len;
     l->par->mask = ctx.live;
+    if (in_thread_code(l))
+        emit(l, (Instr){.op = INSTR_SOFT, .a = l->divergent});
     cond = cast_value(l, value_of(l, s->cond), DT_BOOL, true);
     cond = promote(l, cond, AT_LANES);
     mask_and(l, ctx.live, cond.reg);
     release(l, cond);
     end = emit(l, (Instr){.op = INSTR_VNONE, .a = ctx.live});
     divergent_body(l, &ctx);
+    l->divergent++;
     lower_stmt(l, s->then);
+    l->divergent--;
     jump_back(l, top);
     patch(l, end);
     l->par->mask = mask;

@@ -16,6 +16,7 @@
 typedef struct {
     Lower *l;
     const IrStmt *parallel; // the T.Parallel around, or NULL
+    bool threads;           // of a launch that runs per thread
 } Search;
 
 static bool mark_expr(void *ctx, IrExpr *e)
@@ -52,7 +53,14 @@ static void mark_operands(Search *s, const IrStmt *t)
 static bool mark_stmt(void *ctx, IrStmt *t)
 {
     Search *s = ctx;
-    Search inside = {s->l, t};
+    Search inside = {s->l, t, s->threads}, threads = {s->l, NULL, true};
+
+    if (t->kind == STMT_LAUNCH && is_per_thread(t)) {
+        ir_walk(t->then, mark_stmt, mark_expr, &threads);
+        return false;
+    }
+    if (t->kind == STMT_ALLOC && s->threads && t->buffer->scope == SCOPE_LOCAL)
+        s->l->var_private[t->buffer->id] = true;
 
     if (t->kind == STMT_FOR && t->loop == LOOP_PARALLEL && !s->parallel) {
         ir_walk(t->then, mark_stmt, mark_expr, &inside);
@@ -67,7 +75,7 @@ static bool mark_stmt(void *ctx, IrStmt *t)
 
 void find_private(Lower *l)
 {
-    Search s = {l, NULL};
+    Search s = {l, NULL, false};
 
     ir_walk(l->k->body, mark_stmt, mark_expr, &s);
     for (int i = 0; i < l->k->buffer_count; i++) {
@@ -183,7 +191,7 @@ bool par_open(Lower *l, Par *p, const Form *extent, int rank, Form *coord)
     Space s = {.site = new_site(l, SITE_SPACE, -1, false, TEXT(""))};
     int kept[CODE_RANK];
 
-    *p = (Par){.outer = l->out, .mask = -1};
+    *p = (Par){.outer = l->out, .mask = -1, .first_slot = l->fact.len};
     p->written = new_array(l->arena, bool, buffers);
     p->private_reg = new_array(l->arena, int, buffers);
     for (size_t i = 0; i < buffers; i++)
@@ -228,11 +236,11 @@ void par_close(Lower *l, Par *p)
     emit(l, (Instr){.op = INSTR_PARNEXT, .a = p->space, .b = first + 1 - next});
     patch(l, first);
     for (int view = 0; view < 2; view++) {
-        int count = 2 * l->next_reg[view];
+        int count = 2 * l->registers.next_reg[view];
 
         if (count > l->code->vector_count)
             l->code->vector_count = count;
-        l->next_reg[view] = l->free_count[view] = 0;
+        l->registers.next_reg[view] = l->registers.free_count[view] = 0;
     }
 }
 

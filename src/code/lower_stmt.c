@@ -30,6 +30,8 @@ static void alloc_var(Lower *l, const IrBuffer *b)
     DType t = map_dtype(l, b->dtype);
     int slot = l->var_slot[b->id];
 
+    if (in_thread_code(l) && l->par->private_reg[b->id] < 0)
+        l->par->private_reg[b->id] = new_reg(l, false);
     if (l->par && l->par->private_reg[b->id] >= 0) {
         Val zero = slot_value(int_slot(l, t, 0), t);
 
@@ -132,6 +134,11 @@ static void lower_alloc(Lower *l, const IrStmt *s)
                     TEXT_ARG(s->buffer->name));
         return;
     }
+    if (s->buffer->scope == SCOPE_BARRIER) {
+        if (reserve(l, root))
+            init_barriers(l, s);
+        return;
+    }
     if (reserve(l, root) && root->place == BUFFER_SCRATCH &&
         !is_overwritten(l, s))
         emit(l, (Instr){.op = INSTR_ALLOC, .a = s->buffer->id});
@@ -171,7 +178,7 @@ static bool lasts(const Lower *l, Val v)
            !l->par->written[root_of(l, l->access.at[last->a].buffer)];
 }
 
-static Val frozen_vector(Lower *l, Val v)
+Val frozen_vector(Lower *l, Val v)
 {
     Val r = v;
 
@@ -194,10 +201,14 @@ static void lower_let(Lower *l, const IrStmt *s)
     Form f;
     Val v;
 
+    if (l->thread)
+        note_let(l, s->var, s->value);
+
     if (l->par && form_is_pure(l, s->value) && form_of(l, s->value, &f) &&
         (f.row || f.col)) {
         b->kind = BIND_FORM;
         b->form = new (l->arena, Form);
+        b->by_thread = in_thread_code(l);
         *b->form = f;
         return;
     }
@@ -208,7 +219,8 @@ static void lower_let(Lower *l, const IrStmt *s)
         v.reg = frozen_slot(l, v.reg);
     else
         v = frozen_vector(l, v);
-    *b = (Binding){.kind = BIND_VAL, .val = v};
+    *b = (Binding){
+        .kind = BIND_VAL, .val = v, .by_thread = in_thread_code(l)};
 }
 
 static void lower_store(Lower *l, const IrStmt *s)
@@ -233,8 +245,19 @@ uint8_t enter_control(Lower *l, Val cond)
 {
     uint8_t saved = l->control;
 
-    l->control |= cond.level == AT_SLOT ? l->fact.at[cond.reg].taint : 7;
+    l->control |= taint_of(l, &cond, 1);
     return saved;
+}
+
+// A branch: fewer threads may come to it.
+static void lower_branch(Lower *l, const IrStmt *s, bool taken)
+{
+    int set = l->set;
+
+    if (in_thread_code(l))
+        l->set = set_where(l, s->cond, taken);
+    lower_stmt(l, taken ? s->then : s->otherwise);
+    l->set = set;
 }
 
 static void if_by_jump(Lower *l, const IrStmt *s, Val cond)
@@ -243,11 +266,11 @@ static void if_by_jump(Lower *l, const IrStmt *s, Val cond)
 
     if (l->par)
         l->par->depth++;
-    lower_stmt(l, s->then);
+    lower_branch(l, s, true);
     if (s->otherwise) {
         end = emit(l, (Instr){.op = INSTR_JUMP});
         patch(l, skip);
-        lower_stmt(l, s->otherwise);
+        lower_branch(l, s, false);
         patch(l, end);
     } else {
         patch(l, skip);
@@ -256,15 +279,17 @@ static void if_by_jump(Lower *l, const IrStmt *s, Val cond)
         l->par->depth--;
 }
 
-static void masked_branch(Lower *l, const IrStmt *body, int mask)
+static void masked_branch(Lower *l, const IrStmt *s, bool taken, int mask)
 {
     int saved = l->par->mask, skip;
 
     l->par->mask = mask;
     l->par->depth++;
+    l->divergent++;
     skip = emit(l, (Instr){.op = INSTR_VNONE, .a = mask});
-    lower_stmt(l, body);
+    lower_branch(l, s, taken);
     patch(l, skip);
+    l->divergent--;
     l->par->depth--;
     l->par->mask = saved;
 }
@@ -281,9 +306,9 @@ static void if_by_mask(Lower *l, const IrStmt *s, Val cond)
     Val c = frozen_vector(l, promote(l, cond, AT_LANES));
     int then = and_masks(l, l->par->mask, c.reg);
 
-    masked_branch(l, s->then, then);
+    masked_branch(l, s, true, then);
     if (s->otherwise)
-        masked_branch(l, s->otherwise,
+        masked_branch(l, s, false,
                       and_masks(l, l->par->mask, invert_mask(l, c.reg)));
     rejoin(l);
 }
@@ -332,6 +357,10 @@ static void lower_block(Lower *l, const IrStmt *s)
 {
     const IrStmt *outer = l->block;
 
+    if (in_thread_code(l)) {
+        lower_thread_block(l, s);
+        return;
+    }
     for (int i = 0; i < s->len && !l->failed; i++) {
         IrStmtKind kind = s->body[i]->kind;
 

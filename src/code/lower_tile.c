@@ -295,18 +295,34 @@ static bool runs_per_element(Op op)
            op == OP_REDUCER_UPDATE;
 }
 
+// What each thread can do for itself, on an array of its own.
+static bool runs_in_thread(Op op)
+{
+    return op == OP_COPY || op == OP_TMA_COPY || op == OP_FILL ||
+           op == OP_CLEAR || op == OP_TRANSPOSE || runs_per_element(op);
+}
+
 void lower_tile(Lower *l, const IrStmt *s)
 {
     const OpInfo *info = op_info(l->k->ops, s->op);
 
     if (info->class == OPCLASS_HINT)
         return;
-    if (l->par && info->class == OPCLASS_TILE && !runs_per_element(s->op)) {
+    if ((info->class == OPCLASS_SIMT || info->class == OPCLASS_ARCH) &&
+        lower_warp_stmt(l, s))
+        return;
+    if (in_thread_code(l) && !runs_in_thread(s->op)) {
+        unsupported(l, "%s by a thread alone", info->surface);
+        return;
+    }
+    if (l->par && !in_thread_code(l) && info->class == OPCLASS_TILE &&
+        !runs_per_element(s->op)) {
         unsupported(l, "%s inside of a T.Parallel", info->surface);
         return;
     }
     switch (s->op) {
     case OP_COPY:
+    case OP_TMA_COPY:
         lower_copy(l, s);
         break;
     case OP_FILL:
@@ -314,6 +330,7 @@ void lower_tile(Lower *l, const IrStmt *s)
         lower_fill(l, s);
         break;
     case OP_GEMM:
+    case OP_WGMMA_GEMM:
         lower_gemm(l, s);
         break;
     case OP_CUMSUM:

@@ -23,7 +23,48 @@ typedef struct {
     Par par;
     bool open;
     Form coord[IR_MAX_RANK];
+    int rank; // loops of a thread by itself
+    int extent[IR_MAX_RANK], counter[IR_MAX_RANK], entry[IR_MAX_RANK];
 } Walk;
+
+// A thread does it alone: loops, one in the other.
+static bool walk_alone(Lower *l, Walk *w, const Form *extent, int rank)
+{
+    for (int d = 0; d < rank; d++) {
+        Form e = extent[d];
+        Val n = first_lane(l, form_value(l, &e, DT_I64));
+        Range r = form_range(l, &e);
+
+        w->extent[d] = frozen_slot(l, n.reg);
+        w->counter[d] = new_slot(l, true);
+        if (r.known && r.high > 0)
+            l->fact.at[w->counter[d]].range = range_of(0, r.high - 1);
+        emit(l, (Instr){.op = INSTR_MOV,
+                        .d = w->counter[d],
+                        .a = int_slot(l, DT_I64, 0)});
+        w->entry[d] = emit(l, (Instr){.op = INSTR_JUMPGE,
+                                      .d = w->counter[d],
+                                      .a = w->extent[d]});
+        w->coord[d] = form_slot(w->counter[d]);
+    }
+    w->rank = rank;
+    l->par->depth += rank;
+    return !l->failed;
+}
+
+static void close_alone(Lower *l, Walk *w)
+{
+    for (int d = w->rank - 1; d >= 0; d--) {
+        int next = l->out->len;
+
+        emit(l, (Instr){.op = INSTR_NEXT,
+                        .d = w->counter[d],
+                        .a = w->extent[d],
+                        .b = w->entry[d] + 1 - next});
+        patch(l, w->entry[d]);
+    }
+    l->par->depth -= w->rank;
+}
 
 static bool walk_open(Lower *l, Walk *w, const IrCopyMap *m)
 {
@@ -32,6 +73,8 @@ static bool walk_open(Lower *l, Walk *w, const IrCopyMap *m)
     for (int d = 0; d < m->rank; d++)
         if (!form_of(l, m->extent[d], &extent[d]))
             return false;
+    if (in_thread_code(l))
+        return walk_alone(l, w, extent, m->rank);
     w->open = m->rank > 0;
     return !w->open || par_open(l, &w->par, extent, m->rank, w->coord);
 }
@@ -40,6 +83,8 @@ static void walk_close(Lower *l, Walk *w)
 {
     if (w->open)
         par_close(l, &w->par);
+    else if (w->rank)
+        close_alone(l, w);
 }
 
 // The indices of one side; a dimension that is walked is held against the
@@ -205,7 +250,7 @@ void lower_atomic(Lower *l, const IrStmt *s)
         no_resolution(l);
         return;
     }
-    if (l->par && m.rank > 0) {
+    if (l->par && m.rank > 0 && !in_thread_code(l)) {
         unsupported(l, "a tile operation inside of a T.Parallel");
         return;
     }

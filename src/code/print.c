@@ -228,6 +228,15 @@ static void print_operand(TextBuf *out, const Code *c, char kind, int x, int pc)
     case 'k':
         buf_printf(out, "#%d", x);
         break;
+    case 'h':
+        buf_printf(out, "%d threads", c->set[x].count);
+        break;
+    case 'y':
+        buf_printf(out, "meeting %d", x);
+        break;
+    case 'n':
+        buf_printf(out, "%d", x);
+        break;
     case 't':
         buf_printf(out, "site %d", x);
         break;

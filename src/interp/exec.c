@@ -7,12 +7,15 @@ static ExecFn *const exec[INSTR_COUNT] = {
 #include "code/instr.def"
 };
 
-void run_list(Worker *w, const InstrList *list)
+void run_from(Worker *w, const Instr *i)
 {
-    const Instr *i = list->code;
-
     while (i)
         i = exec[i->op](w, i);
+}
+
+void run_list(Worker *w, const InstrList *list)
+{
+    run_from(w, list->code);
 }
 
 bool jumped(Worker *w)

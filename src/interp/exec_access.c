@@ -136,9 +136,9 @@ static bool all_inside(const Box *b)
 }
 
 // A per-lane array keeps its elements CODE_LANES apart, one for each lane.
-static void spread_private(Box *b)
+static void spread_private(const Worker *w, Box *b)
 {
-    b->at *= CODE_LANES;
+    b->at = b->at * CODE_LANES + w->lane0;
     b->sr = b->cols;
     b->sc = 1;
 }
@@ -177,7 +177,7 @@ void set_box(Worker *w, Box *b, const Access *a, bool by_row)
     else
         place_indexed(b);
     if (w->code->buffer[a->buffer].place == BUFFER_PRIVATE)
-        spread_private(b);
+        spread_private(w, b);
 }
 
 bool box_is_dense(const Box *b)
@@ -500,7 +500,7 @@ void lane_offsets(Worker *w, const Box *b, const int32_t *mask)
         permute(w, b);
     if (private && b->a->kind != ACCESS_FLAT)
         for (int i = 0; i < n; i++)
-            w->offset[i] = w->offset[i] * CODE_LANES + i;
+            w->offset[i] = w->offset[i] * CODE_LANES + w->lane0 + i;
 }
 
 void gather(Worker *w, const Box *b, void *dst, const int32_t *mask)

@@ -125,7 +125,7 @@ const Instr *exec_VAFFINE(Worker *w, const Instr *i)
 
 static void *own_storage(const Worker *w, int reg)
 {
-    return w->own + (size_t)reg * (CODE_LANES * 8 + 64);
+    return w->own + (size_t)reg * (size_t)w->pitch;
 }
 
 static bool can_point(const Box *b)

@@ -26,6 +26,19 @@ void report(Worker *w, int site, int64_t count, int dim, int64_t index,
     f->count += count;
 }
 
+void report_threads(Worker *w, int site, const Finding *what)
+{
+    Finding *f = &w->finding[site];
+    int64_t count = f->count + 1;
+
+    if (!f->count) {
+        *f = *what;
+        f->launch = w->launch;
+        f->block = w->block;
+    }
+    f->count = count;
+}
+
 static bool is_earlier(const Finding *a, const Finding *b)
 {
     return a->launch != b->launch ? a->launch < b->launch : a->block < b->block;
@@ -80,6 +93,82 @@ static void print_bounds(const Run *run, const Site *s, const Finding *f,
              TEXT_ARG(b->name), b->scope, f->extent, block);
 }
 
+// "warp 0", "warps 0 to 3, 7"
+static void print_warps(TextBuf *out, uint64_t warps)
+{
+    const char *between = " ";
+
+    buf_puts(out, warps & (warps - 1) ? "warps" : "warp");
+    for (int k = 0; k < 64; k++) {
+        int end = k;
+
+        if (!(warps >> k & 1))
+            continue;
+        while (end + 1 < 64 && warps >> (end + 1) & 1)
+            end++;
+        buf_printf(out, "%s%d", between, k);
+        if (end > k)
+            buf_printf(out, "%s%d", end > k + 1 ? " to " : ", ", end);
+        between = ", ";
+        k = end;
+    }
+}
+
+// dim: how many lanes of warp `index` came; 0: the warps wait for others.
+static void print_meeting(const Site *s, const Finding *f, TextBuf *out)
+{
+    if (f->dim) {
+        buf_printf(out,
+                   "%.*s is reached by %d of the %" PRId64 " threads of warp "
+                   "%" PRId64 " that it waits for; the others cannot arrive",
+                   TEXT_ARG(s->message), f->dim, f->extent, f->index);
+        return;
+    }
+    print_warps(out, f->warps);
+    buf_printf(out, " wait%s for ever at %.*s",
+               f->warps & (f->warps - 1) ? "" : "s", TEXT_ARG(s->message));
+    if (f->ended) {
+        buf_puts(out, "; ");
+        print_warps(out, f->ended);
+        buf_printf(out, " %s not come",
+                   f->ended & (f->ended - 1) ? "do" : "does");
+    }
+}
+
+static void print_stuck(const Run *run, const Site *s, const Finding *f,
+                        TextBuf *out)
+{
+    print_warps(out, f->warps);
+    buf_printf(out, " wait%s for ever", f->warps & (f->warps - 1) ? "" : "s");
+    if (s->buffer < 0) {
+        buf_printf(out, " at %.*s: not all threads of the grid come",
+                   TEXT_ARG(s->message));
+        return;
+    }
+    buf_printf(out,
+               " for parity %" PRId64 " of barrier '%.*s[%" PRId64 "]', which "
+               "is in phase %" PRId64 " (parity %" PRId64 ") with %" PRId64
+               " arrivals",
+               f->extent, TEXT_ARG(run->code->buffer[s->buffer].name), f->index,
+               f->phase, f->phase & 1, f->pending);
+    if (f->bytes)
+        buf_printf(out, " and %" PRId64 " bytes", f->bytes);
+    buf_puts(out, " to come");
+}
+
+static void print_threads(const Run *run, const Site *s, const Finding *f,
+                          const char *block, char *out, size_t room)
+{
+    TextBuf b = {0};
+
+    if (s->kind == SITE_MEET)
+        print_meeting(s, f, &b);
+    else
+        print_stuck(run, s, f, &b);
+    snprintf(out, room, "%.*s%s", TEXT_ARG(buf_view(&b)), block);
+    buf_release(&b);
+}
+
 static void print_message(const Run *run, const Site *s, const Finding *f,
                           char *out, size_t room)
 {
@@ -96,6 +185,16 @@ static void print_message(const Run *run, const Site *s, const Finding *f,
     case SITE_ASSERT:
         snprintf(out, room, "assertion fails%s%.*s%s",
                  s->message.len ? ": " : "", TEXT_ARG(s->message), block);
+        break;
+    case SITE_AGREE:
+        snprintf(out, room,
+                 "threads have different values where they need one in "
+                 "common%s",
+                 block);
+        break;
+    case SITE_MEET:
+    case SITE_STUCK:
+        print_threads(run, s, f, block, out, room);
         break;
     case SITE_SPACE:
         snprintf(out, room, "a loop has more iterations than can be run%s",
@@ -115,6 +214,11 @@ static const char *id_of(SiteKind kind)
         return "assert";
     case SITE_SPACE:
         return "loop-size";
+    case SITE_AGREE:
+        return "threads-differ";
+    case SITE_MEET:
+    case SITE_STUCK:
+        return "threads-stuck";
     }
     return "finding";
 }

@@ -33,6 +33,9 @@ typedef struct {
     int64_t block; // of the first occurrence
     int dim;
     int64_t index, extent;
+    // of threads that wait: the warps here, and what a barrier had seen
+    uint64_t warps, ended;
+    int64_t phase, pending, bytes;
 } Finding;
 
 // Where an access was last, to guess where it will be next.
@@ -41,6 +44,45 @@ typedef struct {
 } Stride;
 
 typedef struct Run Run;
+
+// ---- per-thread code: the warps of a block -------------------------------
+
+// A memory barrier as it lies in the block's scratch.
+typedef struct {
+    int32_t count, pending; // arrivals of a phase, and still to come
+    int64_t bytes;          // still to come
+    int64_t phase;          // completed ones
+    int64_t unused;
+} MemoryBarrier;
+
+typedef enum {
+    WARP_READY,
+    WARP_COLLECT, // waits for the others at a collective part
+    WARP_MEET,    // at a meeting of threads
+    WARP_SOFT,    // lets others come as far
+    WARP_BARRIER, // for a phase of a memory barrier
+    WARP_GRID,    // for all blocks
+    WARP_DONE,
+} WarpState;
+
+typedef struct {
+    Slot *slot;
+    void **v;
+    char *own; // register storage
+    const Instr *at;
+    WarpState state;
+    int first, lanes; // its threads
+    int softs;        // how many it has passed
+    const MemoryBarrier *barrier;
+    int64_t element, parity;
+} Warp;
+
+typedef struct {
+    Warp *warp;
+    int count;
+    int arrived[MOST_NAMED_BARRIERS]; // threads
+    char *memory, *scratch;
+} Crew;
 
 typedef struct {
     Run *run;
@@ -53,6 +95,12 @@ typedef struct {
     int rows, cols, n;
     int64_t row0, col0;
     const Tensor *aimed; // buffer of the last VAIM
+    int pitch;           // bytes from a register to the next
+    int lane0;           // thread that is lane 0, in per-thread code
+    Crew crew;
+    Warp *warp;            // that runs
+    const ThreadSet *met;  // whose collective part runs
+    const Instr *rest;     // behind that part
     int launch;
     int64_t block;
     bool stored;  // something went to global memory
@@ -94,6 +142,7 @@ typedef const Instr *ExecFn(Worker *w, const Instr *i);
 
 // exec.c
 void run_list(Worker *w, const InstrList *list);
+void run_from(Worker *w, const Instr *i);
 bool jumped(Worker *w); // false: cancelled, stop
 
 // exec_scalar.c
@@ -136,7 +185,21 @@ void stream_settle(void); // before other threads read what was streamed
 // exec_vector.c
 int32_t *mask_of(const Worker *w, int reg); // NULL: all lanes
 
+// warp.c - per-thread code
+int64_t crew_bytes(const Code *c);
+void make_crew(const Code *c, Crew *crew);
+void free_crew(Crew *crew);
+void start_crew(Worker *w, const Launch *l);
+bool run_crew(Worker *w); // false: some wait for what is outside the block
+void report_stuck(Worker *w);
+void release_grid(Crew *crew);
+bool is_in(const ThreadSet *s, int thread);
+bool set_comes(const Worker *w, const ThreadSet *s, const Warp *warp);
+void check_lanes(Worker *w, const ThreadSet *s, const int32_t *mask, int site);
+const Instr *stop_warp(Worker *w, WarpState state, const Instr *i);
+
 // findings.c
+void report_threads(Worker *w, int site, const Finding *what);
 void report(Worker *w, int site, int64_t count, int dim, int64_t index,
             int64_t extent);
 void collect_findings(Run *run);

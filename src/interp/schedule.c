@@ -30,7 +30,8 @@ int64_t worker_bytes(const Run *run)
 {
     const Code *c = run->code;
 
-    return c->scratch_bytes + (int64_t)c->vector_count * REGISTER +
+    return c->scratch_bytes + crew_bytes(c) +
+           (int64_t)c->vector_count * REGISTER +
            4 * run->pack_bytes + CODE_LANES * 24 +
            (int64_t)c->slot_count * (int64_t)sizeof(Slot) +
            (int64_t)c->buffer_count * (int64_t)sizeof(Tensor) +
@@ -43,7 +44,8 @@ void init_worker(Run *run, Worker *w, bool host)
     int vectors = c->vector_count;
 
     *w = (Worker){
-        .run = run, .code = c, .lanes = run->lanes, .launch = -1, .fuel = FUEL};
+        .run = run, .code = c, .lanes = run->lanes, .launch = -1, .fuel = FUEL,
+        .pitch = REGISTER};
     w->slot = xcalloc((size_t)c->slot_count + 1, sizeof(Slot));
     memcpy(w->slot, c->slot, (size_t)c->slot_count * sizeof(Slot));
     w->buffer = xcalloc((size_t)c->buffer_count + 1, sizeof(Tensor));
@@ -61,6 +63,7 @@ void init_worker(Run *run, Worker *w, bool host)
         w->pack[i] = aligned((size_t)run->pack_bytes);
     w->offset = aligned(CODE_LANES * sizeof *w->offset);
     w->inside = aligned(CODE_LANES * sizeof *w->inside);
+    make_crew(c, &w->crew);
 }
 
 void release_worker(Worker *w)
@@ -77,6 +80,7 @@ void release_worker(Worker *w)
         free(w->pack[i]);
     free(w->offset);
     free(w->inside);
+    free_crew(&w->crew);
 }
 
 void make_workers(Run *run)
@@ -180,7 +184,7 @@ typedef struct {
     const int64_t *chosen;   // their ids, or NULL: all
 } Blocks;
 
-static void run_block(Blocks *b, Worker *w, int64_t block)
+static void enter_block(Blocks *b, Worker *w, int64_t block)
 {
     const Launch *l = &b->run->code->launch[b->launch];
     int64_t rest = block;
@@ -192,7 +196,20 @@ static void run_block(Blocks *b, Worker *w, int64_t block)
     w->launch = b->launch;
     w->block = block;
     w->stored = false;
-    run_list(w, &l->body);
+}
+
+static void run_block(Blocks *b, Worker *w, int64_t block)
+{
+    const Launch *l = &b->run->code->launch[b->launch];
+
+    enter_block(b, w, block);
+    if (l->per_thread) {
+        start_crew(w, l);
+        if (!run_crew(w) && !w->stopped)
+            report_stuck(w);
+    } else {
+        run_list(w, &l->body);
+    }
     stream_settle();
     if (w->stopped)
         return;
@@ -265,6 +282,89 @@ static bool grid_of(Run *run, int launch, Blocks *b)
     return some && chosen_blocks(b);
 }
 
+// ---- blocks that wait for each other -------------------------------------
+
+// Every block keeps its warps and its memory; each goes as far as it can, then
+// all that wait for the grid go on.
+static bool grid_turn(Blocks *b, Worker *w, Crew *crew, bool *some)
+{
+    bool all = true;
+
+    *some = false;
+    for (int64_t i = 0; i < b->blocks && !w->stopped; i++) {
+        w->crew = crew[i];
+        w->scratch = crew[i].scratch;
+        set_tensors(b->run, w);
+        enter_block(b, w, b->chosen ? b->chosen[i] : i);
+        if (!run_crew(w))
+            all = false;
+        crew[i] = w->crew;
+    }
+    for (int64_t i = 0; i < b->blocks; i++)
+        for (int k = 0; k < crew[i].count; k++)
+            *some |= crew[i].warp[k].state == WARP_GRID;
+    return all;
+}
+
+static bool grid_is_there(const Blocks *b, const Crew *crew)
+{
+    for (int64_t i = 0; i < b->blocks; i++)
+        for (int k = 0; k < crew[i].count; k++)
+            if (crew[i].warp[k].state != WARP_GRID)
+                return false;
+    return true;
+}
+
+static void start_grid(Blocks *b, Worker *w, Crew *crew)
+{
+    for (int64_t i = 0; i < b->blocks; i++) {
+        make_crew(b->run->code, &crew[i]);
+        crew[i].scratch = aligned((size_t)b->run->code->scratch_bytes);
+        enter_block(b, w, b->chosen ? b->chosen[i] : i);
+        w->crew = crew[i];
+        start_crew(w, &b->run->code->launch[b->launch]);
+        crew[i] = w->crew;
+    }
+}
+
+static void stuck_grid(Blocks *b, Worker *w, Crew *crew)
+{
+    for (int64_t i = 0; i < b->blocks; i++) {
+        w->crew = crew[i];
+        enter_block(b, w, b->chosen ? b->chosen[i] : i);
+        report_stuck(w);
+    }
+}
+
+static void run_grid(Blocks *b)
+{
+    Worker *w = &b->run->workers[0];
+    Crew own = w->crew, *crew = xcalloc((size_t)b->blocks + 1, sizeof *crew);
+    char *scratch = w->scratch;
+    bool some;
+
+    start_grid(b, w, crew);
+    while (!grid_turn(b, w, crew, &some) && !w->stopped) {
+        if (!some || !grid_is_there(b, crew)) {
+            stuck_grid(b, w, crew);
+            break;
+        }
+        for (int64_t i = 0; i < b->blocks; i++)
+            release_grid(&crew[i]);
+    }
+    stream_settle();
+    for (int64_t i = 0; i < b->blocks; i++) {
+        free(crew[i].scratch);
+        free_crew(&crew[i]);
+    }
+    free(crew);
+    w->crew = own;
+    w->scratch = scratch;
+    set_tensors(b->run, w);
+    if (!w->stopped)
+        atomic_fetch_add(&b->run->done, b->blocks);
+}
+
 void run_launch(Run *run, int launch)
 {
     Blocks b = {.run = run, .launch = launch};
@@ -274,6 +374,10 @@ void run_launch(Run *run, int launch)
         return;
     run->result->blocks_total += b.blocks;
     start_workers(run);
+    if (run->code->launch[launch].grid_sync) {
+        run_grid(&b);
+        return;
+    }
     if (!run->code->launch[launch].ordered && !run->options->print_count) {
         parallel_for(b.blocks, 1, one_block, &b);
         return;

@@ -1,0 +1,582 @@
+// lower_thread.c - code that names threads: each warp runs it, its lanes are
+// the vector.
+//
+// The body of such a launch is lowered as if it were the body of a T.Parallel
+// over the threads of the block, without the loop: interp runs it once per
+// warp. Variables and local arrays are each thread's own. What works on tiles
+// (T.copy, T.gemm, T.Parallel, a loop of nothing else) is collective:
+//
+//     collect   set -> end      until all threads of the set have come
+//       (agree: values of the threads as slots)
+//       (tile code, as in other launches)
+//     collectend
+//
+// The set are the threads of the block, less those that conditions on the
+// thread index around keep out. Before a thread touches shared memory that
+// other threads write, `soft` lets all come as far: this is where the
+// compiler would put a barrier.
+#include "code/code_int.h"
+
+#include <string.h>
+
+bool in_thread_code(const Lower *l)
+{
+    return l->thread && l->par == l->thread;
+}
+
+// ---- what makes a launch one of these ------------------------------------
+
+static bool meets_threads(Op op)
+{
+    switch (op) {
+    case OP_TVM_THREAD_ALLREDUCE:
+    case OP_NAMED_BARRIER_ARRIVE:
+    case OP_SYNC_GRID:
+    case OP_SYNC_GLOBAL:
+    case OP_MBARRIER_WAIT_PARITY:
+    case OP_MBARRIER_ARRIVE:
+    case OP_MBARRIER_EXPECT_TX:
+    case OP_MBARRIER_ARRIVE_EXPECT_TX:
+    case OP_BARRIER_ARRIVE:
+    case OP_BARRIER_WAIT:
+    case OP_CP_ASYNC_BARRIER_NOINC:
+    case OP_PTX_CP_ASYNC:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool names_thread(void *ctx, IrExpr *e)
+{
+    if (e->kind == EXPR_OP && is_warp_op(e->op))
+        *(bool *)ctx = true;
+    return true;
+}
+
+static bool names_threads(void *ctx, IrStmt *s)
+{
+    if (s->kind == STMT_TILE &&
+        (meets_threads(s->op) || (s->op == OP_SYNC_THREADS &&
+                                  ir_attr_get(s, ATTR_BARRIER_ID))))
+        *(bool *)ctx = true;
+    return true;
+}
+
+bool is_per_thread(const IrStmt *launch)
+{
+    bool found = false;
+
+    ir_walk(launch->then, names_threads, names_thread, &found);
+    return found;
+}
+
+// ---- who writes ----------------------------------------------------------
+
+static bool atomic_by_thread(void *ctx, IrExpr *e)
+{
+    Lower *l = ctx;
+
+    if (e->kind == EXPR_ATOMIC)
+        l->by_threads[root_of(l, e->buffer->id)] = true;
+    return true;
+}
+
+static bool store_by_thread(void *ctx, IrStmt *s)
+{
+    Lower *l = ctx;
+
+    if (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL)
+        return false;
+    if (s->kind == STMT_STORE)
+        l->by_threads[root_of(l, s->buffer->id)] = true;
+    for (int i = 0; s->kind == STMT_TILE && i < s->operand_count; i++)
+        if (s->operand[i].kind == OPERAND_REGION) {
+            const IrBuffer *b = s->operand[i].region->buffer;
+
+            l->by_threads[root_of(l, b->id)] |= true;
+        }
+    return true;
+}
+
+void note_let(Lower *l, const IrVar *v, const IrExpr *value)
+{
+    l->let[v->id] = value;
+}
+
+// ---- the launch ----------------------------------------------------------
+
+static void set_index(Lower *l, const Launch *launch)
+{
+    int64_t unit = 1;
+
+    if (launch->shape[1] * launch->shape[2] == 1)
+        return;
+    for (int d = 0; d < 3; unit *= launch->shape[d++]) {
+        Form tid = {.col = 1, .lanes = {.reg = -1}};
+        Val v[2] = {form_value(l, &tid, DT_I32)};
+
+        v[1] = slot_value(int_slot(l, DT_I32, unit), DT_I32);
+        v[0] = apply(l, LANE_OP_FLOORDIV, DT_I32, DT_I32, v, 2);
+        v[1] = slot_value(int_slot(l, DT_I32, launch->shape[d]), DT_I32);
+        l->thread_index[d] = apply(l, LANE_OP_FLOORMOD, DT_I32, DT_I32, v, 2);
+        l->thread_index[d].temp = false;
+    }
+}
+
+static void append(Lower *l, Emit *to, const Emit *from)
+{
+    for (int i = 0; i < from->len; i++)
+        vec_push(l->arena, to, from->at[i]);
+}
+
+static void count_registers(Lower *l)
+{
+    for (int view = 0; view < 2; view++) {
+        int count = 2 * l->registers.next_reg[view];
+
+        if (count > l->code->warp_vector_count)
+            l->code->warp_vector_count = count;
+    }
+    l->registers = (Registers){0};
+}
+
+static void open_threads(Lower *l, Par *p, Emit *head)
+{
+    size_t buffers = (size_t)l->code->buffer_count;
+    const Launch *launch = &l->launches.at[l->launch];
+
+    *p = (Par){.outer = head, .mask = -1, .first_slot = l->fact.len};
+    p->written = new_array(l->arena, bool, buffers);
+    p->private_reg = new_array(l->arena, int, buffers);
+    for (size_t i = 0; i < buffers; i++) {
+        p->written[i] = true;
+        p->private_reg[i] = -1;
+    }
+    p->row_extent = 1;
+    p->col_extent = launch->threads;
+    p->lanes = launch->wave;
+    l->thread = l->par = p;
+    l->out = &p->body;
+}
+
+void lower_threads(Lower *l, const IrStmt *launch, Emit *out)
+{
+    Emit *outer = l->out, head = {0};
+    Par p;
+
+    l->let = new_array(l->arena, const IrExpr *, (size_t)l->k->next_var);
+    l->by_threads = new_array(l->arena, bool, (size_t)l->code->buffer_count);
+    ir_walk(launch->then, store_by_thread, atomic_by_thread, l);
+    l->set = all_threads(l, l->launches.at[l->launch].threads);
+    l->divergent = 0;
+    open_threads(l, &p, &head);
+    set_index(l, &l->launches.at[l->launch]);
+    lower_stmt(l, launch->then);
+    l->thread = l->par = NULL;
+    l->out = outer;
+    count_registers(l);
+    append(l, out, &head);
+    append(l, out, &p.body);
+}
+
+// ---- thread indices ------------------------------------------------------
+
+bool thread_form(Lower *l, const IrExpr *e, Form *out)
+{
+    const Launch *launch = &l->launches.at[l->launch];
+
+    *out = form_const(0);
+    if (launch->shape[1] * launch->shape[2] != 1)
+        return false;
+    out->col = e->args[0]->i64 == 0;
+    return true;
+}
+
+Val thread_index(Lower *l, const IrExpr *e)
+{
+    Form f;
+    Val v;
+
+    if (l->thread && !in_thread_code(l) && varies(l, e)) {
+        unsupported(l, "a thread index in tile code, which the threads run "
+                       "together; a loop of each thread is T.serial");
+        return slot_value(int_slot(l, DT_I32, 0), DT_I32);
+    }
+    if (!l->thread) {
+        unsupported(l, "a thread index outside of a T.Kernel");
+        return slot_value(int_slot(l, DT_I32, 0), DT_I32);
+    }
+    if (thread_form(l, e, &f))
+        return in_thread_code(l) ? form_value(l, &f, DT_I32)
+                                 : agreed_form(l, &f, DT_I32);
+    v = l->thread_index[e->args[0]->i64];
+    return in_thread_code(l) ? v : agreed_value(l, v);
+}
+
+// ---- collectives ---------------------------------------------------------
+
+Val agreed_value(Lower *l, Val v)
+{
+    Collective *c = l->collective;
+    Emit *out = l->out;
+    Agreed a = {v.reg, 0};
+
+    if (v.level == AT_SLOT || l->failed)
+        return v;
+    for (int i = 0; i < c->agreed.len; i++)
+        if (c->agreed.at[i].reg == v.reg)
+            return slot_value(c->agreed.at[i].slot, v.dtype);
+    a.slot = new_slot(l, false);
+    vec_push(l->arena, &c->agreed, a);
+    l->out = &c->head;
+    emit(l, (Instr){.op = INSTR_AGREE,
+                    .type = (uint8_t)lane_type_of(v.dtype),
+                    .dtype = (uint8_t)v.dtype,
+                    .d = a.slot,
+                    .a = v.reg,
+                    .b = new_site(l, SITE_AGREE, -1, false, TEXT(""))});
+    l->out = out;
+    l->fact.at[a.slot].taint = v.taint;
+    l->fact.at[a.slot].range = limits_of(v.dtype);
+    return slot_value(a.slot, v.dtype);
+}
+
+// Goes on in the warps' code before the collective, or back.
+static void change_side(Lower *l, Par **par, Emit **out)
+{
+    Registers here = l->registers;
+    Par *p = l->par;
+    Emit *o = l->out;
+
+    l->registers = l->collective->registers;
+    l->collective->registers = here;
+    l->par = *par;
+    l->out = *out;
+    *par = p;
+    *out = o;
+}
+
+Val agreed_form(Lower *l, const Form *f, DType t)
+{
+    Par *par = l->thread;
+    Emit *out = l->collective->outside;
+    Val v;
+
+    change_side(l, &par, &out);
+    v = promote(l, form_value(l, f, t), AT_LANES);
+    v.temp = false;
+    change_side(l, &par, &out);
+    return agreed_value(l, v);
+}
+
+static void open_collective(Lower *l, Collective *c)
+{
+    *c = (Collective){
+        .outside = l->out, .registers = l->registers, .loop = l->loop};
+    l->registers = (Registers){0};
+    l->loop = NULL;
+    l->par = NULL;
+    l->collective = c;
+    l->out = &c->body;
+}
+
+static void close_collective(Lower *l, Collective *c, Text what)
+{
+    int start;
+
+    l->registers = c->registers;
+    l->loop = c->loop;
+    l->par = l->thread;
+    l->collective = NULL;
+    l->out = c->outside;
+    if (!c->body.len)
+        return;
+    start = emit(l, (Instr){.op = INSTR_COLLECT,
+                            .d = new_site(l, SITE_MEET, -1, false, what),
+                            .a = l->set,
+                            .c = l->par->mask});
+    append(l, l->out, &c->head);
+    append(l, l->out, &c->body);
+    emit(l, (Instr){.op = INSTR_COLLECTEND});
+    patch(l, start);
+}
+
+// ---- which statements are collective -------------------------------------
+
+typedef struct {
+    Lower *l;
+    bool own;    // reads a thread's own variable or array
+    bool varies; // from thread to thread
+    bool touches; // shared memory that single threads write
+} Look;
+
+static bool look_expr(void *ctx, IrExpr *e)
+{
+    Look *k = ctx;
+
+    if (e->kind == EXPR_LOAD || e->kind == EXPR_ATOMIC) {
+        IrScope scope = e->buffer->scope;
+
+        k->own |= scope == SCOPE_VAR || scope == SCOPE_LOCAL;
+        k->touches |= (scope == SCOPE_SHARED || scope == SCOPE_SHARED_STATIC) &&
+                      k->l->by_threads[root_of(k->l, e->buffer->id)];
+    }
+    return true;
+}
+
+static bool look_at(void *ctx, IrExpr *e)
+{
+    Look *k = ctx;
+
+    look_expr(ctx, e);
+    k->varies |= varies(k->l, e);
+    return false;
+}
+
+static Look look(Lower *l, const IrExpr *e)
+{
+    Look k = {.l = l};
+
+    if (e) {
+        ir_walk_expr((IrExpr *)e, look_expr, &k);
+        k.varies = varies(l, e);
+    }
+    return k;
+}
+
+static bool is_plain(Lower *l, const IrExpr *e)
+{
+    Look k = look(l, e);
+
+    return !k.own && !k.varies;
+}
+
+static bool is_own(const IrOperand *o)
+{
+    return o->kind == OPERAND_REGION &&
+           (o->region->buffer->scope == SCOPE_LOCAL ||
+            o->region->buffer->scope == SCOPE_VAR);
+}
+
+// A tile operation that each thread does for itself: on its own array, or at
+// a place of its own.
+static bool is_by_thread(Lower *l, const IrStmt *s)
+{
+    Look k = {.l = l};
+
+    for (int i = 0; i < s->operand_count; i++)
+        if (is_own(&s->operand[i]))
+            return true;
+    if (op_info(l->k->ops, s->op)->class != OPCLASS_TILE)
+        return false;
+    for (int i = 0; i < s->operand_count; i++) {
+        const IrOperand *o = &s->operand[i];
+
+        if (o->kind == OPERAND_EXPR)
+            look_at(&k, o->expr);
+        for (int d = 0; o->kind == OPERAND_REGION &&
+                        o->region->form != REGION_WHOLE &&
+                        d < o->region->buffer->rank;
+             d++) {
+            look_at(&k, o->region->min[d]);
+            if (o->region->extent[d])
+                look_at(&k, o->region->extent[d]);
+        }
+    }
+    return k.varies;
+}
+
+static bool is_point(const IrStmt *s)
+{
+    for (int i = 0; i < s->operand_count; i++)
+        if (s->operand[i].kind == OPERAND_REGION &&
+            s->operand[i].region->form != REGION_POINT)
+            return false;
+    return true;
+}
+
+static bool is_tile_code(Lower *l, const IrStmt *s)
+{
+    const OpInfo *info = op_info(l->k->ops, s->op);
+
+    if (info->class == OPCLASS_HINT)
+        return true;
+    if (s->op == OP_WGMMA_GEMM || s->op == OP_TMA_COPY)
+        return !is_by_thread(l, s);
+    if (info->class != OPCLASS_TILE)
+        return false;
+    if ((s->op == OP_ATOMIC_ADD || s->op == OP_ATOMIC_MAX ||
+         s->op == OP_ATOMIC_MIN) &&
+        is_point(s))
+        return false; // every thread does it
+    return !is_by_thread(l, s);
+}
+
+static bool is_collective(Lower *l, const IrStmt *s, bool inside);
+
+static bool all_collective(Lower *l, const IrStmt *block)
+{
+    for (int i = 0; block && i < block->len; i++)
+        if (!is_collective(l, block->body[i], true))
+            return false;
+    return true;
+}
+
+static bool loop_collective(Lower *l, const IrStmt *s)
+{
+    if (s->loop == LOOP_PARALLEL)
+        return true;
+    for (int d = 0; d < s->var_count; d++)
+        if (!is_plain(l, s->start[d]) || !is_plain(l, s->extent[d]))
+            return false;
+    return s->loop != LOOP_PERSISTENT && all_collective(l, s->then);
+}
+
+static bool store_collective(Lower *l, const IrStmt *s, bool inside)
+{
+    IrScope scope = s->buffer->scope;
+
+    if (scope == SCOPE_FRAGMENT)
+        return true;
+    if (!inside || scope == SCOPE_VAR || scope == SCOPE_LOCAL ||
+        !is_plain(l, s->value))
+        return false;
+    for (int i = 0; i < s->index_count; i++)
+        if (!is_plain(l, s->index[i]))
+            return false;
+    return true;
+}
+
+// inside: of a collective loop or condition, where lets end with it.
+static bool is_collective(Lower *l, const IrStmt *s, bool inside)
+{
+    switch (s->kind) {
+    case STMT_ALLOC:
+        return s->buffer->scope != SCOPE_VAR && s->buffer->scope != SCOPE_LOCAL;
+    case STMT_TILE:
+        return is_tile_code(l, s);
+    case STMT_FOR:
+        return loop_collective(l, s);
+    case STMT_STORE:
+        return store_collective(l, s, inside);
+    case STMT_IF:
+        return is_plain(l, s->cond) && all_collective(l, s->then) &&
+               all_collective(l, s->otherwise);
+    case STMT_BLOCK:
+        return all_collective(l, s);
+    case STMT_LET:
+        if (inside)
+            note_let(l, s->var, s->value);
+        return inside && is_plain(l, s->value);
+    case STMT_BREAK:
+    case STMT_CONTINUE:
+        return false;
+    default:
+        return false;
+    }
+}
+
+static Text name_of_stmt(Lower *l, const IrStmt *s)
+{
+    if (s->kind == STMT_TILE)
+        return text_of(op_info(l->k->ops, s->op)->surface);
+    if (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL)
+        return TEXT("T.Parallel");
+    return TEXT("this tile code");
+}
+
+// A fragment's element is no single thread's: all must store the same there.
+static bool check_fragment_store(Lower *l, const IrStmt *s)
+{
+    bool bad = s->kind == STMT_STORE && varies(l, s->value);
+
+    for (int i = 0; s->kind == STMT_STORE && i < s->index_count; i++)
+        bad |= varies(l, s->index[i]);
+    if (!bad)
+        return true;
+    l->at = s->at;
+    unsupported(l,
+                "a thread's own access to the fragment '%.*s', whose layout "
+                "is not planned yet; use T.Parallel or a shared buffer",
+                TEXT_ARG(s->buffer->name));
+    return false;
+}
+
+// Runs the n statements from i on together; they make code once.
+static void lower_together(Lower *l, const IrStmt *block, int i, int n)
+{
+    Text what = name_of_stmt(l, block->body[i]);
+    Collective c;
+
+    open_collective(l, &c);
+    for (int j = i; j < i + n && !l->failed; j++) {
+        l->block = block;
+        if (check_fragment_store(l, block->body[j]))
+            lower_stmt(l, block->body[j]);
+    }
+    close_collective(l, &c, what);
+}
+
+// ---- shared memory between threads ---------------------------------------
+
+static bool is_shared(const IrBuffer *b)
+{
+    return b->scope == SCOPE_SHARED || b->scope == SCOPE_SHARED_STATIC;
+}
+
+static bool touches_shared(Lower *l, const IrStmt *s)
+{
+    IrStmt own = *s;
+    Look k = {.l = l};
+
+    if (s->kind == STMT_BLOCK || s->kind == STMT_WHILE)
+        return false;
+    if (ir_has_body(s))
+        own.then = own.otherwise = NULL;
+    if (s->kind == STMT_STORE && is_shared(s->buffer))
+        return true;
+    for (int i = 0; s->kind == STMT_TILE && i < s->operand_count; i++)
+        if (s->operand[i].kind == OPERAND_REGION &&
+            is_shared(s->operand[i].region->buffer))
+            return true;
+    ir_walk(&own, NULL, look_expr, &k);
+    return k.touches;
+}
+
+static void meet_softly(Lower *l, const IrStmt *s)
+{
+    l->at = s->at;
+    l->stmt = s->id;
+    if (touches_shared(l, s))
+        emit(l, (Instr){.op = INSTR_SOFT, .a = l->divergent});
+}
+
+static bool ends_block(const IrStmt *s)
+{
+    return s->kind == STMT_BREAK || s->kind == STMT_CONTINUE;
+}
+
+void lower_thread_block(Lower *l, const IrStmt *block)
+{
+    const IrStmt *outer = l->block;
+    int n;
+
+    for (int i = 0; i < block->len && !l->failed; i += n ? n : 1) {
+        const IrStmt *s = block->body[i];
+
+        for (n = 0; i + n < block->len; n++)
+            if (!is_collective(l, block->body[i + n], false))
+                break;
+        if (n) {
+            lower_together(l, block, i, n);
+            continue;
+        }
+        l->block = block;
+        meet_softly(l, s);
+        lower_stmt(l, s);
+        if (ends_block(s))
+            break; // what follows is never reached
+    }
+    l->block = outer;
+}
