@@ -296,6 +296,10 @@ static Value reinterpret_call(Lang *l, const Bound *b)
 {
     bool old_order = b->at[0].kind == VAL_DTYPE || b->at[0].kind == VAL_STR;
     int v = old_order ? 1 : 0;
+    // T.reinterpret(T.uint64(0), dtype="handle"): an operand of T.attr
+    if (!old_order && b->at[1].kind == VAL_STR
+        && text_is(b->at[1].s, "handle"))
+        return b->at[0];
     IrExpr *e = ir_reinterpret(trace_kernel(l),
                                to_expr(l, b->at[v], b->spans[v]),
                                value_to_dtype(l, b->at[1 - v], b->spans[1 - v]),
@@ -365,7 +369,7 @@ Value prim_call(Lang *l, Op op, const Args *args)
 {
     Value out = V_NONE;
     Bound b = prim_bind(l, op, args);
-    if (stage_call(l, &b, &out))
+    if (stage_call(l, &b, &out) || thread_call(l, &b, &out))
         return out;
     switch (b.info->class) {
     case OPCLASS_EXPR:

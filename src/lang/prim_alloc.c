@@ -129,6 +129,31 @@ static Value alloc_var(Lang *l, const Bound *b)
     return v_buffer(var);
 }
 
+// T.alloc_barrier(n), T.alloc_barrier([n0, n1, ...])
+static Value alloc_barrier(Lang *l, const Bound *b)
+{
+    trace_need(l, b->info->surface, b->call);
+    Value one = b->at[0];
+    List *counts = one.kind == VAL_LIST || one.kind == VAL_TUPLE
+                       ? one.list : v_tuple(l, &one, 1).list;
+    Value n = v_int(counts->len);
+    if (counts->len == 0)
+        lang_raise(l, "ValueError", b->spans[0], "T.alloc_barrier([]): no "
+                   "barrier");
+    for (int i = 0; i < counts->len; i++)
+        if (value_to_int(l, counts->at[i], "arrive_count", b->spans[0]) < 1)
+            lang_raise(l, "ValueError", b->spans[0], "a barrier waits for at "
+                       "least one arrival, not %lld",
+                       (long long)counts->at[i].i);
+    IrBuffer *buffer = make(l, v_tuple(l, &n, 1).list, DT_U64, SCOPE_BARRIER,
+                            b->call);
+    IrStmt *s = alloc_stmt(l, buffer, b->call);
+    prim_attr(l, s, ATTR_ARRIVALS, (Value){.kind = VAL_LIST, .list = counts},
+              b->spans[0]);
+    trace_add(l, s);
+    return v_buffer(buffer);
+}
+
 // T.empty(shape, dtype), T.empty(d0, d1, dtype=...)
 static Value empty(Lang *l, const Bound *b)
 {
@@ -314,6 +339,9 @@ bool alloc_call(Lang *l, const Bound *b, Value *out)
         return true;
     case OP_ALLOC_VAR:
         *out = alloc_var(l, b);
+        return true;
+    case OP_ALLOC_BARRIER:
+        *out = alloc_barrier(l, b);
         return true;
     case OP_EMPTY:
         *out = empty(l, b);

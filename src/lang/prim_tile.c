@@ -286,9 +286,12 @@ Value truth_of_region(Lang *l, const Bound *b)
 // Outside of a launch there is nothing that could have an effect.
 static Value evaluate(Lang *l, const Bound *b)
 {
-    IrExpr *e = to_expr(l, b->at[0], b->spans[0]);
+    IrExpr *e;
     int64_t n;
 
+    if (b->at[0].kind == VAL_NONE) // a call that has made its statement
+        return V_NONE;
+    e = to_expr(l, b->at[0], b->spans[0]);
     if (trace_need(l, b->info->surface, b->call)->launch && !ir_is_int(e, &n))
         trace_emit(l, STMT_EVAL, b->call)->value = e;
     return V_NONE;

@@ -74,7 +74,9 @@ Value trace_freeze(Lang *l, Text name, IrExpr *e, Span at)
     Trace *t = l->trace;
     IrStmt *s;
 
-    if (e->kind == EXPR_VAR || e->kind == EXPR_INT || e->kind == EXPR_FLOAT)
+    // a thread index is a variable of the launch
+    if (e->kind == EXPR_VAR || e->kind == EXPR_INT || e->kind == EXPR_FLOAT
+        || (e->kind == EXPR_OP && e->op == OP_GET_THREAD_BINDING))
         return expr_value(l, e);
     s = ir_let(t->k, name, e, at);
     trace_add(l, s);
@@ -231,6 +233,8 @@ static void trace_open(Lang *l, Trace *t, Function *fn, Span at)
     t->function = fn;
     t->k = ir_kernel(a, l->options.ops, l->options.diag, fn->name, at);
     // symbols made outside a kernel keep their ids in all that use them
+    t->k->config.wave = l->options.device
+                            ? (int)l->options.device->warp_lanes : 0;
     t->k->next_var = l->scratch ? l->scratch->next_var : 0;
     t->block = t->k->body;
     t->outer = l->trace;

@@ -128,12 +128,25 @@ static IrStmt *loop_stmt(Lang *l, const LoopFrame *frame, Span at)
     return s;
 }
 
+// for i in T.thread_binding(...): every thread has one turn.
+static Flow thread_loop(Lang *l, Frame *f, const Ast *s, Value index)
+{
+    if (s->a->kind != AST_NAME)
+        lang_raise(l, "TypeError", s->a->at,
+                   "an index of a loop or grid is bound to a name");
+    trace_bind(l, f, s->a->text, index);
+    return exec_block(l, f, &s->x);
+}
+
 Flow trace_for(Lang *l, Frame *f, const Ast *s)
 {
     Trace *t = l->trace;
     Value it = loop_frame(l, f, s);
 
-    if (it.kind != VAL_LOOPFRAME || it.loop->condition)
+    if (it.kind == VAL_EXPR && it.expr->kind == EXPR_OP
+        && it.expr->op == OP_GET_THREAD_BINDING)
+        return thread_loop(l, f, s, it);
+    if (it.kind != VAL_LOOPFRAME || it.loop->condition || it.loop->is_scope)
         lang_raise(l, "TypeError", s->b->at,
                    "a kernel loops over range, T.serial, T.Parallel, "
                    "T.Pipelined, T.unroll ...; found %s",
@@ -305,6 +318,20 @@ static Flow with_foreign(Lang *l, Frame *f, const Ast *s, int i, Foreign *o)
     return flow;
 }
 
+// with T.ws(0): the body is for some threads; with T.attr(...): for all.
+static Flow with_scope(Lang *l, Frame *f, const Ast *s, const LoopFrame *frame)
+{
+    IrStmt *body, *out;
+
+    if (!frame->guard)
+        return exec_block(l, f, &s->y);
+    body = trace_body(l, f, &s->y, "a T.ws", s->at);
+    out = trace_emit(l, STMT_IF, s->at);
+    out->cond = frame->guard;
+    out->then = body;
+    return FLOW_NEXT;
+}
+
 // The items of a `with` from i on, then its body.
 static Flow with_items(Lang *l, Frame *f, const Ast *s, int i)
 {
@@ -318,6 +345,8 @@ static Flow with_items(Lang *l, Frame *f, const Ast *s, int i)
         emit_while(l, f, v.loop->condition, &s->y, s->at);
         return FLOW_NEXT;
     }
+    if (v.kind == VAL_LOOPFRAME && v.loop->is_scope && i + 1 == s->x.len)
+        return with_scope(l, f, s, v.loop);
     if (v.kind == VAL_FOREIGN && v.foreign->type->enter)
         return with_foreign(l, f, s, i, v.foreign);
     lang_raise(l, "TypeError", item->at,

@@ -11,6 +11,8 @@ typedef struct LoopFrame {
     IrExpr *step;
     IrExpr *wave_size, *wave_index, *group_size;
     IrExpr *condition;          // T.While: nothing else is set
+    bool is_scope;              // T.ws, T.attr: for a `with`, no loop
+    IrExpr *guard;              // T.ws: which threads, or NULL: all
     IrAttr *attrs;
     Span at;
 } LoopFrame;
@@ -53,6 +55,7 @@ struct Trace {
     TraceScope *scope;
     int loop_depth;
     int macro_depth;
+    Op reducer;                 // of the T.attr around; 0: a sum
     int lazy;                   // inside an operand that need not be evaluated
     struct {                    // lets that hold an element of a buffer
         struct Let { IrVar *var; IrExpr *load; } *at;
@@ -166,6 +169,8 @@ Value truth_of_region(Lang *l, const Bound *b);
 
 // prim_stage.c: rows that are not statements on regions. False: not one.
 bool stage_call(Lang *l, const Bound *b, Value *out);
+// prim_thread.c: per-thread code and barriers. False: not one of these.
+bool thread_call(Lang *l, Bound *b, Value *out);
 // prim_alloc.c, prim_loop.c
 bool alloc_call(Lang *l, const Bound *b, Value *out);
 bool loop_call(Lang *l, const Bound *b, Value *out);
