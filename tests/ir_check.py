@@ -90,26 +90,28 @@ KEYWORDS = [
     ("unroll", "annotations", 'for i in T.unroll(4, annotations={"f": 6}):\n'
      "    loc[i] = 0", r'annotations=\{"f": 6\}'),
     ("thread_binding", "thread", 'for i in T.thread_binding(96, '
-     'thread="threadIdx.x"):\n    v[0] = 0', r"threadIdx.x"),
+     'thread="threadIdx.x"):\n    loc[0] = i', r"get_thread_binding\(0\)"),
     ("call_extern", "dtype", 'v[0] = T.call_extern("f", v[0], '
      'dtype="float32")', r"call_extern"),
     ("reinterpret", "dtype", 'loc[0] = T.reinterpret(v[0], dtype="int32")',
      r"T.reinterpret\(|as int32|int32"),
     ("alloc_barrier", "arrive_count", "b = T.alloc_barrier(arrive_count=128)",
-     r"arrive_count=128|128"),
-    ("tma_copy", "barrier", "T.tma_copy(A, As, barrier=0)", r"barrier="),
-    ("mbarrier_wait_parity", "mbarrier",
-     "T.mbarrier_wait_parity(mbarrier=0, parity=0)", r"mbarrier"),
-    ("mbarrier_wait_parity", "parity",
-     "T.mbarrier_wait_parity(mbarrier=0, parity=0)", r"parity"),
-    ("mbarrier_arrive", "mbarrier", "T.mbarrier_arrive(mbarrier=0)",
-     r"mbarrier"),
+     r"arrivals=\[128\]"),
+    ("tma_copy", "barrier", "b = T.alloc_barrier(1)\n"
+     "T.tma_copy(A, As, barrier=b)", r"T.tma_copy\(A, As, .*b\[0\]"),
+    ("mbarrier_wait_parity", "mbarrier", "b = T.alloc_barrier(1)\n"
+     "T.mbarrier_wait_parity(mbarrier=b, parity=0)", r"parity\(b\[0\], 0\)"),
+    ("mbarrier_wait_parity", "parity", "b = T.alloc_barrier([1, 2])\n"
+     "T.mbarrier_wait_parity(b[1], parity=1)", r"parity\(b\[1\], 1\)"),
+    ("mbarrier_arrive", "mbarrier", "b = T.alloc_barrier(1)\n"
+     "T.mbarrier_arrive(mbarrier=b)", r"arrive\(b\[0\]\)"),
     ("wgmma_gemm", "transpose_B", "T.wgmma_gemm(As, Bs, acc, "
      "transpose_B=True)", r"transpose_B=True"),
     ("wgmma_gemm", "clear_accum", "T.wgmma_gemm(As, Bs, acc, "
      "clear_accum=True)", r"clear_accum=True"),
-    ("tvm_thread_allreduce", "dtype", 'T.tvm_thread_allreduce(v[0], '
-     'dtype="handle")', r"allreduce"),
+    ("tvm_thread_allreduce", "dtype",
+     'T.tvm_thread_allreduce(T.uint32(1), v[0], True, loc[0], '
+     'T.get_thread_binding(0), dtype="handle")', r"allreduce\(.*axes=1"),
 ]
 # Keywords of primitives that only other hardware has, or that stand outside a
 # kernel's body: tcgen05_gemm, tcgen05_mma_arrive, tcgen05_cp_warpx4,

@@ -1,0 +1,2 @@
+run barriers.tile
+run -j 7 barriers.tile
