@@ -98,7 +98,7 @@ KEYWORDS = [
     ("alloc_barrier", "arrive_count", "b = T.alloc_barrier(arrive_count=128)",
      r"arrivals=\[128\]"),
     ("tma_copy", "barrier", "b = T.alloc_barrier(1)\n"
-     "T.tma_copy(A, As, barrier=b)", r"T.tma_copy\(A, As, .*b\[0\]"),
+     "T.tma_copy(A, As, barrier=b)", r"T.tma_copy\(A -> As, b\[0\]"),
     ("mbarrier_wait_parity", "mbarrier", "b = T.alloc_barrier(1)\n"
      "T.mbarrier_wait_parity(mbarrier=b, parity=0)", r"parity\(b\[0\], 0\)"),
     ("mbarrier_wait_parity", "parity", "b = T.alloc_barrier([1, 2])\n"

@@ -165,6 +165,10 @@ void lower_threads(Lower *l, const IrStmt *launch, Emit *out)
     Emit *outer = l->out, head = {0};
     Par p;
 
+    if (l->mode >= CODE_COUNTED) {
+        unsupported(l, "counting the accesses of single threads");
+        return;
+    }
     l->let = new_array(l->arena, const IrExpr *, (size_t)l->k->next_var);
     l->by_threads = new_array(l->arena, bool, (size_t)l->code->buffer_count);
     ir_walk(launch->then, store_by_thread, atomic_by_thread, l);
