@@ -141,7 +141,9 @@ bool bank_check(const Device *d, const BankAccess *a, int *lane,
     return true;
 }
 
-static BankCount count_nvidia(const BankPass *passes, int n)
+// Compare-and-swap sends its second operand in wavefronts of its own.
+static BankCount count_nvidia(const BankOpInfo *op, const BankPass *passes,
+                              int n)
 {
     BankCount c = {0};
     for (int i = 0; i < n; i++) {
@@ -149,6 +151,8 @@ static BankCount count_nvidia(const BankPass *passes, int n)
         c.cycles += passes[i].ways;
     }
     c.conflicts = c.cycles - c.passes;
+    if (op->kind == BANK_ATOMIC)
+        c.cycles *= op->parts;
     return c;
 }
 
@@ -181,7 +185,7 @@ BankCount bank_count(const Device *d, const BankAccess *a)
     int n = bank_passes(d, a, passes);
     Basis basis = bank_rule(d, a->op)->basis;
     if (d->vendor == VENDOR_NVIDIA) {
-        BankCount c = count_nvidia(passes, n);
+        BankCount c = count_nvidia(op, passes, n);
         c.cycles_basis = c.conflicts_basis = basis;
         return c;
     }

@@ -23,7 +23,7 @@ typedef struct {
     DeviceVendor vendor;
     BankKind kind;
     int bits;                                   // per lane and part
-    int parts;                                  // accesses, or matrices
+    int parts;                                  // accesses, matrices, operands
 } BankOpInfo;
 
 const BankOpInfo *bank_op_info(BankOp op);

@@ -1,0 +1,230 @@
+// check_global.c - sectors, lines and the banks of cp.async, as an H200
+// counted them.
+#include <string.h>
+
+#include "sim_lds/global.h"
+#include "unit.h"
+
+// ---- the captured tables -------------------------------------------------
+
+typedef struct {
+    const char *op;
+    GlobalKind kind;
+    int bytes;
+} OpRow;
+
+static const OpRow ops[] = {
+    {"ldg8", GLOBAL_LOAD, 1},             {"ldg16", GLOBAL_LOAD, 2},
+    {"ldg32", GLOBAL_LOAD, 4},            {"ldg64", GLOBAL_LOAD, 8},
+    {"ldg128", GLOBAL_LOAD, 16},          {"stg8", GLOBAL_STORE, 1},
+    {"stg16", GLOBAL_STORE, 2},           {"stg32", GLOBAL_STORE, 4},
+    {"stg64", GLOBAL_STORE, 8},           {"stg128", GLOBAL_STORE, 16},
+    {"redg_add32", GLOBAL_REDUCE, 4},     {"redg_addf32", GLOBAL_REDUCE, 4},
+    {"redg_add64", GLOBAL_REDUCE, 8},     {"redg_addf16x2", GLOBAL_REDUCE, 4},
+    {"redg_addv2f32", GLOBAL_REDUCE, 8},  {"redg_addv4f32", GLOBAL_REDUCE, 16},
+    {"atomg_add32", GLOBAL_REDUCE, 4},    {"cpa4", GLOBAL_COPY, 4},
+    {"cpa8", GLOBAL_COPY, 8},             {"cpa16", GLOBAL_COPY, 16},
+    {"cpg16", GLOBAL_BYPASS, 16},
+};
+
+static const OpRow *find_op(const char *name)
+{
+    for (size_t i = 0; i < countof(ops); i++)
+        if (!strcmp(ops[i].op, name))
+            return &ops[i];
+    ck_abort_msg("unknown op %s", name);
+}
+
+static const char *read_lanes(const char *at, int64_t *out)
+{
+    char *end;
+
+    for (int i = 0; i < 32; i++, at = end)
+        out[i] = strtoll(at, &end, 10);
+    return at;
+}
+
+// A line of a table; `copies` has the shared addresses first.
+static const OpRow *read_row(const char *line, bool copies, GlobalAccess *a,
+                             long *results, int count)
+{
+    char name[32], *end;
+    const OpRow *op;
+    int used;
+
+    *a = (GlobalAccess){0};
+    ck_assert_int_eq(sscanf(line, "%31s %lx%n", name, &a->active, &used), 2);
+    op = find_op(name);
+    a->kind = op->kind;
+    a->bytes = op->bytes;
+    line += used;
+    if (copies)
+        line = read_lanes(line, a->shared);
+    line = read_lanes(line, a->address);
+    for (int i = 0; i < count; i++, line = end)
+        results[i] = strtol(line, &end, 10);
+    return op;
+}
+
+typedef void Row(const char *line, void *ctx);
+
+static int each_row(const char *file, Row *row, void *ctx)
+{
+    Arena *arena = arena_create();
+    SourceSet *sources = sources_create();
+    const char *why, *line, *next;
+    uint32_t id = sources_read(
+        sources, unit_path(arena, text_format(arena, "tests/data/hardware/%s",
+                                              file).at), &why);
+    Text text;
+    int rows = 0;
+
+    ck_assert_msg(id, "%s", why);
+    text = text_copy(arena, sources_get(sources, id)->text);
+    for (line = text.at; line < text.at + text.len; line = next + 1) {
+        next = strchr(line, '\n');
+        if (*line == '#' || !strncmp(line, "op\t", 3))
+            continue;
+        row(line, ctx);
+        rows++;
+    }
+    sources_destroy(sources);
+    arena_destroy(arena);
+    return rows;
+}
+
+typedef struct {
+    int measured;       // rows for which the rule claims to be exact
+} Claims;
+
+static void global_row(const char *line, void *ctx)
+{
+    const Device *d = device_find(TEXT("h200"));
+    Claims *claims = ctx;
+    GlobalAccess a;
+    long want[2];
+    const OpRow *op = read_row(line, false, &a, want, 2);
+    GlobalCount c = global_count(d, &a);
+
+    if (c.sectors_basis != BASIS_MEASURED)
+        return;
+    claims->measured++;
+    ck_assert_int_eq(c.lines_basis, BASIS_MEASURED);
+    ck_assert_msg(c.sectors == want[0] && c.lines == want[1],
+                  "%s: %d sectors and %d lines, measured %ld and %ld: %.120s",
+                  op->op, c.sectors, c.lines, want[0], want[1], line);
+}
+
+// Reductions over many lines are served in turns that nobody knows.
+START_TEST(global_accesses_are_exact)
+{
+    Claims claims = {0};
+
+    ck_assert_int_eq(each_row("h200_global_access.tsv.gz", global_row,
+                              &claims), 1299);
+    ck_assert_int_eq(claims.measured, 1299 - 169);
+}
+END_TEST
+
+typedef struct {
+    int sectors, lines, shared;
+} CopyClaims;
+
+static void copy_row(const char *line, void *ctx)
+{
+    const Device *d = device_find(TEXT("h200"));
+    CopyClaims *claims = ctx;
+    GlobalAccess a;
+    long want[4];
+    const OpRow *op = read_row(line, true, &a, want, 4);
+    GlobalCount c = global_count(d, &a);
+
+    if (c.shared_basis == BASIS_MEASURED) {
+        claims->shared++;
+        ck_assert_msg(c.wavefronts == want[0] && c.conflicts == want[1],
+                      "%s: %d wavefronts, %d conflicts, measured %ld and %ld: "
+                      "%.200s", op->op, c.wavefronts, c.conflicts, want[0],
+                      want[1], line);
+    }
+    if (c.sectors_basis == BASIS_MEASURED) {
+        claims->sectors++;
+        ck_assert_msg(c.sectors == want[2], "%s: %d sectors, measured %ld: %s",
+                      op->op, c.sectors, want[2], line);
+    }
+    ck_assert_int_eq(c.lines_basis, BASIS_MEASURED);
+    ck_assert_msg(c.lines == want[3], "%s: %d lines, measured %ld: %s", op->op,
+                  c.lines, want[3], line);
+    claims->lines++;
+}
+
+START_TEST(copies_are_exact_where_they_claim_it)
+{
+    CopyClaims claims = {0};
+
+    ck_assert_int_eq(each_row("h200_async_copy.tsv.gz", copy_row, &claims),
+                     688);
+    ck_assert_int_eq(claims.lines, 688);
+    ck_assert_int_gt(claims.sectors, 499 + 30);
+    ck_assert_int_gt(claims.shared, 189 + 200);
+}
+END_TEST
+
+// ---- by hand -------------------------------------------------------------
+
+// 32 lanes of 16 bytes in a row are 512 bytes: 16 sectors, 4 lines. Rows of a
+// 128-byte tile that are swizzled on the way in collide nowhere; written to
+// a column of it, the 8 lanes of each pass meet in one bank.
+START_TEST(a_tile_is_copied_as_by_hand)
+{
+    const Device *d = device_find(TEXT("h100"));
+    GlobalAccess a = {.kind = GLOBAL_COPY, .bytes = 16, .active = 0xffffffff};
+    GlobalCount c;
+
+    for (int l = 0; l < 32; l++) {
+        a.address[l] = 4096 + 16 * l;
+        a.shared[l] = 128 * (l / 8) + 16 * (l % 8 ^ l / 8);
+    }
+    c = global_count(d, &a);
+    ck_assert_int_eq(c.sectors, 16);
+    ck_assert_int_eq(c.lines, 4);
+    ck_assert_int_eq(c.wavefronts, 4);
+    ck_assert_int_eq(c.conflicts, 0);
+    for (int l = 0; l < 32; l++)
+        a.shared[l] = 128 * (l % 8) + 16 * (l / 8);
+    c = global_count(d, &a);
+    ck_assert_int_eq(c.wavefronts, 32);
+    ck_assert_int_eq(c.conflicts, 28);
+    ck_assert_int_eq(c.shared_basis, BASIS_MEASURED);
+    a.kind = GLOBAL_BYPASS;
+    c = global_count(d, &a);
+    ck_assert_int_eq(c.wavefronts, 0);
+    ck_assert_int_eq(c.lines, 32);
+}
+END_TEST
+
+// All lanes add to one word: 32 turns of one sector.
+START_TEST(equal_addresses_take_turns)
+{
+    const Device *d = device_find(TEXT("h100"));
+    GlobalAccess a = {.kind = GLOBAL_REDUCE, .bytes = 4, .active = 0xffffffff};
+
+    ck_assert_int_eq(global_count(d, &a).sectors, 32);
+    a.active = 0xff;
+    ck_assert_int_eq(global_count(d, &a).sectors, 8);
+    a.kind = GLOBAL_LOAD;
+    ck_assert_int_eq(global_count(d, &a).sectors, 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("global");
+    TCase *t = tcase_create("global");
+
+    tcase_add_test(t, global_accesses_are_exact);
+    tcase_add_test(t, copies_are_exact_where_they_claim_it);
+    tcase_add_test(t, a_tile_is_copied_as_by_hand);
+    tcase_add_test(t, equal_addresses_take_turns);
+    suite_add_tcase(s, t);
+    return unit_run(s);
+}
