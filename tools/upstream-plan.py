@@ -220,6 +220,8 @@ def kernels_of(source):
 
 def statements(body):
     for line in body.split("\n"):
+        if "__shared__" in line:
+            continue
         yield from (s for s in line.split(";") if s.strip())
 
 

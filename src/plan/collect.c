@@ -109,6 +109,7 @@ static bool body_stmt(void *ctx, IrStmt *s)
         const IrRegion *r = s->operand[i].region;
         char access = op_info(b->p->kernel->ops, s->op)->param[i].access;
         PlanAccess *a = add_access(b->p, b->loop, r->buffer, access != 'r');
+        a->is_atomic = access == 'a';
         for (int d = 0; d < r->buffer->rank; d++)
             a->expr[d] = r->min[d];
     }

@@ -65,7 +65,7 @@ bool plan_is_tma(const PlanState *p, const IrStmt *s, bool *bulk)
     bool load = m.src.buffer->scope == SCOPE_GLOBAL;
     const IrBuffer *global = load ? m.src.buffer : m.dst.buffer;
     const IrBuffer *shared = load ? m.dst.buffer : m.src.buffer;
-    *bulk = is_one_run(&m, load);
+    *bulk = is_one_run(&m, load) && !p->shared[shared->id].address;
     return global->scope == SCOPE_GLOBAL && shared->scope == SCOPE_SHARED &&
            global->dtype == shared->dtype && innermost_moves(&m, load) &&
            ir_is_int(m.extent[m.rank - 1], &inner) &&

@@ -378,6 +378,9 @@ void plan_infer(PlanState *p)
     propagate(p, &k);
     while (choose_root(p, &k))
         ;
+    for (int i = 0; i < p->ops.len; i++)
+        if (p->ops.at[i].loop && touches_fragment(p->ops.at[i].loop))
+            infer_loop(p, &k, i, true);
     memcpy(p->fragment, k.fragment,
            sizeof *p->fragment * p->kernel->buffer_count);
     for (int i = 0; i < p->ops.len; i++) {

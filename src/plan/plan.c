@@ -50,6 +50,7 @@ static bool build_launch(void *ctx, IrStmt *s)
     plan_infer(p);
     plan_shared_layouts(p);
     plan_pipelines(p, s);
+    plan_moves(p, s);
     b->ok &= plan_arena(p, s);
     return false;
 }

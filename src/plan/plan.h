@@ -57,6 +57,29 @@ typedef struct {
     int inst_k, k_pack;
 } PlanGemm;
 
+// One instruction of a statement that touches global or shared memory.
+typedef enum {
+    MOVE_PLAIN,                     // ld, st; global_load, ds_read
+    MOVE_CP_ASYNC,
+    MOVE_TMA, MOVE_BULK,            // boxes by a descriptor; runs of bytes
+    MOVE_LDMATRIX, MOVE_STMATRIX,
+    MOVE_WGMMA,                     // read by the matrix unit itself
+    MOVE_ATOMIC,
+} PlanMoveKind;
+
+typedef enum { MOVE_LOAD, MOVE_STORE, MOVE_UPDATE } PlanMoveWay;
+
+typedef struct {
+    const IrStmt *stmt;
+    IrBuffer *buffer;
+    PlanMoveWay way;
+    PlanMoveKind kind;
+    int bytes;                      // of a lane; MATRIX: 0
+    int tiles;                      // LDMATRIX, STMATRIX: 8 x 8 tiles
+    bool transposed;                // LDMATRIX
+    int lanes;                      // ATOMIC: elements at a time
+} PlanMove;
+
 typedef struct {
     const IrStmt *stmt;             // the LAUNCH
     int threads;                    // as written
@@ -68,6 +91,8 @@ typedef struct {
     int buffer_count;
     PlanGemm *gemms;
     int gemm_count;
+    PlanMove *moves;                // in program order
+    int move_count;
     IrBuffer **fragments;           // allocated by the launch
     int fragment_count;
 } PlanLaunch;

@@ -10,7 +10,7 @@ enum { PLAN_MAX_THREADS = 1024 };
 // variable map[d] (-1: none), or, where `expr` is set, that expression.
 typedef struct {
     IrBuffer *buffer;
-    bool is_store;
+    bool is_store, is_atomic;
     IrExpr *min[IR_MAX_RANK], *expr[IR_MAX_RANK];
     int map[IR_MAX_RANK];
 } PlanAccess;
@@ -94,6 +94,8 @@ bool plan_needs_workspace(const PlanState *p, const PlanOp *op);
 
 // vector.c - elements one thread moves at a time, by the accesses of a loop.
 int plan_vector(const PlanLoop *loop);
+// The same once the layout of the loop's points and all buffers is known.
+int plan_vector_of(PlanState *p, const PlanOp *op);
 
 // pipeline.c - stages of a T.Pipelined loop.
 typedef struct {
@@ -118,6 +120,9 @@ void plan_pipelines(PlanState *p, IrStmt *launch);
 // TMA moves boxes by a descriptor; where the global side is one run of bytes,
 // *bulk is set and none is needed.
 bool plan_is_tma(const PlanState *p, const IrStmt *copy, bool *bulk);
+
+// move.c - the instructions of every statement.
+void plan_moves(PlanState *p, IrStmt *launch);
 
 // arena.c
 bool plan_arena(PlanState *p, IrStmt *launch);

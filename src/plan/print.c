@@ -4,6 +4,7 @@
 // thousands of numbers; a CRC-32 of the table stands for one.
 #include "plan/plan.h"
 
+#include <stdlib.h>
 #include <zlib.h>
 
 static void row(TextBuf *out, int launch, const char *fact, Text subject)
@@ -24,6 +25,99 @@ static void print_number(TextBuf *out, int launch, const char *fact, int64_t n)
 {
     row(out, launch, fact, TEXT("-"));
     buf_printf(out, "%lld\n", (long long)n);
+}
+
+// ---- instructions ----------------------------------------------------------
+
+static void print_move(TextBuf *out, const PlanMove *v)
+{
+    switch (v->kind) {
+    case MOVE_PLAIN:
+        buf_printf(out, "%d", v->bytes);
+        return;
+    case MOVE_CP_ASYNC:
+        buf_printf(out, "cp.async.%d", v->bytes);
+        return;
+    case MOVE_TMA:
+        buf_puts(out, "tma");
+        return;
+    case MOVE_BULK:
+        buf_puts(out, "bulk");
+        return;
+    case MOVE_LDMATRIX:
+        buf_printf(out, "ldmatrix.x%d%s", v->tiles,
+                   v->transposed ? "_trans" : "");
+        return;
+    case MOVE_STMATRIX:
+        buf_printf(out, "stmatrix.m8n8_x%d", v->tiles);
+        return;
+    case MOVE_WGMMA:
+        buf_puts(out, "wgmma");
+        return;
+    case MOVE_ATOMIC:
+        buf_puts(out, v->lanes == 2 ? "AtomicAddx2" : "AtomicAdd");
+        return;
+    }
+}
+
+typedef struct {
+    TextBuf word[8];
+    int count;
+} Words;
+
+static int by_text(const void *x, const void *y)
+{
+    return text_compare(buf_view(x), buf_view(y));
+}
+
+static void add_word(Words *w, const PlanMove *v)
+{
+    TextBuf b = {0};
+
+    print_move(&b, v);
+    for (int i = 0; i < w->count; i++) {
+        if (text_eq(buf_view(&w->word[i]), buf_view(&b))) {
+            buf_release(&b);
+            return;
+        }
+    }
+    if (w->count < (int)countof(w->word))
+        w->word[w->count++] = b;
+    else
+        buf_release(&b);
+}
+
+static bool is_first(const PlanLaunch *l, int at)
+{
+    for (int i = 0; i < at; i++)
+        if (l->moves[i].buffer == l->moves[at].buffer &&
+            l->moves[i].way == l->moves[at].way)
+            return false;
+    return true;
+}
+
+// One line a buffer and direction, with all instructions used.
+static void print_moves(TextBuf *out, int launch, const PlanLaunch *l)
+{
+    static const char *const ways[] = {"load", "store", "atomic"};
+
+    for (int i = 0; i < l->move_count; i++) {
+        const PlanMove *v = &l->moves[i];
+        Words w = {0};
+        if (!is_first(l, i))
+            continue;
+        for (int j = i; j < l->move_count; j++)
+            if (l->moves[j].buffer == v->buffer && l->moves[j].way == v->way)
+                add_word(&w, &l->moves[j]);
+        qsort(w.word, w.count, sizeof *w.word, by_text);
+        row(out, launch, ways[v->way], v->buffer->name);
+        for (int j = 0; j < w.count; j++) {
+            buf_printf(out, "%s%.*s", j ? " " : "",
+                       TEXT_ARG(buf_view(&w.word[j])));
+            buf_release(&w.word[j]);
+        }
+        buf_puts(out, "\n");
+    }
 }
 
 static void print_launch(TextBuf *out, const Plan *p, int i)
@@ -52,6 +146,7 @@ static void print_launch(TextBuf *out, const Plan *p, int i)
         row(out, i, "registers", b->name);
         buf_printf(out, "%d\n", p->fragments[b->id]->locals);
     }
+    print_moves(out, i, l);
 }
 
 static void print_shared(TextBuf *out, const PlanBuffer *b)

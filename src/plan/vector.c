@@ -14,21 +14,17 @@ static int gcd(int64_t a, int64_t b)
     return (int)(a < 0 ? -a : a);
 }
 
-// The largest power of two up to `width` at which the access is contiguous
-// and aligned: rows of the buffer are multiples of it, and so is the start.
+// `width` where the access is contiguous in the innermost variable, else 1. A
+// load of one place for all counts as contiguous.
 static int contiguous(const PlanLoop *l, const PlanAccess *a, int width)
 {
-    const IrBuffer *b = a->buffer;
-    int64_t point[IR_MAX_RANK] = {0}, row;
+    int64_t point[IR_MAX_RANK] = {0};
     int64_t first = plan_element(l, a, point);
 
-    if (!ir_is_int(b->shape[b->rank - 1], &row))
-        row = 1;
-    if (b->rank > 1)
-        width = gcd(width, row);
     for (int n = 1; n < width; n++) {
         point[l->rank - 1] = n;
-        if (plan_element(l, a, point) != first + n)
+        int64_t at = plan_element(l, a, point);
+        if (at != first + n && (at != first || a->is_store))
             return 1;
     }
     return width;
@@ -54,20 +50,167 @@ static bool constrains(const PlanLoop *l, const IrBuffer *b)
     return in_memory(b) || !memory || stores > 1;
 }
 
-int plan_vector(const PlanLoop *l)
+// What is known to divide an index, by the constants in it.
+static int64_t divisor(const IrExpr *e)
 {
-    int64_t width = l->rank ? l->extent[l->rank - 1] : 1;
+    if (!e)
+        return 0;
+    switch (e->kind) {
+    case EXPR_INT:
+        return e->i64 < 0 ? -e->i64 : e->i64;
+    case EXPR_CAST:
+        return divisor(e->args[0]);
+    case EXPR_OP:
+        if (e->op == OP_ADD || e->op == OP_SUB)
+            return gcd(divisor(e->args[0]), divisor(e->args[1]));
+        if (e->op == OP_MUL)
+            return divisor(e->args[0]) * divisor(e->args[1]) % (1 << 20);
+        return 1;
+    default:
+        return 1;
+    }
+}
+
+// The widest vector of a global row that starts where the access does.
+static int aligned(const PlanAccess *a, int width)
+{
+    const IrBuffer *b = a->buffer;
+    int64_t row;
+
+    if (b->scope != SCOPE_GLOBAL || b->rank < 1)
+        return width;
+    if (!ir_is_int(b->shape[b->rank - 1], &row))
+        row = 1;
+    if (b->rank > 1)
+        width = gcd(width, row);
+    return a->expr[b->rank - 1] ? width
+                                : gcd(width, divisor(a->min[b->rank - 1]));
+}
+
+// The width that dtypes, rows and wishes allow.
+static int plan_limit(const PlanLoop *l)
+{
     int64_t wanted = ir_attr_int(l->stmt, ATTR_COALESCED_WIDTH, 0);
+    int width = 16;
 
     for (int i = 0; i < l->access.len; i++) {
         const PlanAccess *a = &l->access.at[i];
         int bits = dtype_info(a->buffer->dtype)->bits;
         if (constrains(l, a->buffer))
             width = gcd(width, 128 / bits);
-        if (in_memory(a->buffer))
-            width = contiguous(l, a, (int)width);
+        width = aligned(a, width);
     }
     if (wanted > 0 && width % wanted == 0)
-        width = wanted;
-    return width < 1 ? 1 : (int)width;
+        width = (int)wanted;
+    return width < 1 ? 1 : width;
+}
+
+int plan_vector(const PlanLoop *l)
+{
+    int width = plan_limit(l);
+
+    if (l->rank)
+        width = gcd(width, l->extent[l->rank - 1]);
+    for (int i = 0; i < l->access.len; i++)
+        if (in_memory(l->access.at[i].buffer))
+            width = contiguous(l, &l->access.at[i], width);
+    return width;
+}
+
+// A loop on memory alone: the width that leaves the fewest lanes idle.
+static int plan_spread(const PlanState *p, const PlanLoop *l)
+{
+    int64_t threads = p->launch->threads, least = -1;
+    int width = plan_vector(l), best = width;
+
+    for (int v = width; v >= 1; v /= 2) {
+        int64_t step = threads * v;
+        int64_t idle = (l->points + step - 1) / step * step - l->points;
+        if (least < 0 || idle < least) {
+            least = idle;
+            best = v;
+        }
+    }
+    return best;
+}
+
+// ---- with layouts ----------------------------------------------------------
+
+// Where a point of the loop finds its element, in elements of the buffer.
+static int64_t address_of(const PlanState *p, const PlanLoop *l,
+                          const PlanAccess *a, const int64_t *point)
+{
+    const PlanShared *s = &p->shared[a->buffer->id];
+    int64_t e = plan_element(l, a, point);
+
+    if (!s->address || e < 0)
+        return e;
+    return e / s->elements * s->size + s->address[e % s->elements];
+}
+
+static void point_at(const PlanLoop *l, int64_t n, int64_t *point)
+{
+    for (int d = l->rank - 1; d >= 0; d--) {
+        point[d] = n % l->extent[d];
+        n /= l->extent[d];
+    }
+}
+
+// The points that each thread works on, by its local number; -1: none.
+static int32_t *points_of(PlanState *p, const PlanFragment *f)
+{
+    size_t n = (size_t)PLAN_MAX_THREADS * f->locals;
+    int32_t *at = new_array(p->arena, int32_t, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        at[i] = -1;
+    for (int e = 0; e < f->elements; e++)
+        at[(size_t)f->thread[e] * f->locals + f->local[e]] = e;
+    return at;
+}
+
+// Whether runs of `width` locals are runs of memory that start at a multiple.
+static bool runs(const PlanState *p, const PlanLoop *l, const PlanAccess *a,
+                 const int32_t *points, int locals, int width)
+{
+    int64_t point[IR_MAX_RANK];
+
+    if (locals % width)
+        return false;
+    for (int i = 0; i < PLAN_MAX_THREADS * locals; i += width) {
+        if (points[i] < 0)
+            continue;
+        point_at(l, points[i], point);
+        int64_t first = address_of(p, l, a, point);
+        bool same = !a->is_store;
+        bool next = first % width == 0;
+        for (int k = 1; k < width; k++) {
+            if (points[i + k] < 0)
+                return false;
+            point_at(l, points[i + k], point);
+            int64_t x = address_of(p, l, a, point);
+            same &= x == first;
+            next &= x == first + k;
+        }
+        if (!same && !next)
+            return false;
+    }
+    return true;
+}
+
+int plan_vector_of(PlanState *p, const PlanOp *op)
+{
+    const PlanLoop *l = op->loop;
+    int width = plan_limit(l);
+
+    if (!op->layout)
+        return plan_spread(p, l);
+    int32_t *points = points_of(p, op->layout);
+    for (int i = 0; i < l->access.len; i++) {
+        const PlanAccess *a = &l->access.at[i];
+        while (width > 1 && in_memory(a->buffer) &&
+               !runs(p, l, a, points, op->layout->locals, width))
+            width /= 2;
+    }
+    return width;
 }

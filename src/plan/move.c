@@ -1,0 +1,240 @@
+// move.c - the instructions of every statement that touches memory.
+#include "plan/plan_int.h"
+
+typedef struct {
+    PlanState *p;
+    const PlanPipeline *pipeline;   // around the statement, or NULL
+    bool after_fed;                 // past the loop with producer warps
+    struct {
+        PlanMove *at;
+        int len, room;
+    } moves;
+} Moves;
+
+static bool in_memory(const IrBuffer *b)
+{
+    return b->scope == SCOPE_GLOBAL || b->scope == SCOPE_SHARED ||
+           b->scope == SCOPE_SHARED_STATIC;
+}
+
+static void add(Moves *m, PlanMove v)
+{
+    if (in_memory(v.buffer))
+        vec_push(m->p->arena, &m->moves, v);
+}
+
+static int bytes_of(const IrBuffer *b, int elements)
+{
+    return (dtype_info(b->dtype)->bits * elements + 7) / 8;
+}
+
+// ---- copies and loops ------------------------------------------------------
+
+static PlanMoveKind kind_of_copy(const Moves *m, const PlanOp *op, int width)
+{
+    const PlanAccess *src = &op->loop->access.at[0];
+    const PlanAccess *dst = &op->loop->access.at[op->loop->access.len - 1];
+    bool load = src->buffer->scope == SCOPE_GLOBAL, bulk;
+    int bytes = bytes_of(src->buffer, width);
+
+    if (plan_is_tma(m->p, op->stmt, &bulk) &&
+        (!load || (m->p->fed && !m->after_fed)))
+        return bulk ? MOVE_BULK : MOVE_TMA;
+    if (load && m->pipeline && dst->buffer->scope == SCOPE_SHARED &&
+        src->buffer->dtype == dst->buffer->dtype &&
+        (bytes == 4 || bytes == 8 || bytes == 16))
+        return MOVE_CP_ASYNC;
+    return MOVE_PLAIN;
+}
+
+// Lane 4 (row % 8) + (column % 8) / 2 holds pairs of columns: what ldmatrix and
+// stmatrix move.
+static bool is_matrix_layout(const PlanFragment *f)
+{
+    int cols = (int)f->shape[f->rank - 1];
+
+    if (f->rank != 2 || f->shape[0] % 8 || cols % 16)
+        return false;
+    for (int e = 0; e < f->elements; e++) {
+        int i = e / cols, j = e % cols;
+        if (f->thread[e] % 32 != 4 * (i % 8) + j % 8 / 2 ||
+            f->local[e] % 2 != j % 2)
+            return false;
+    }
+    return true;
+}
+
+// A move between a fragment and a shared tile of 16-bit elements. Tiles of a
+// pipeline are indexed by slot, and upstream moves those one by one.
+static bool moves_matrices(const Moves *m, const PlanOp *op)
+{
+    const PlanAccess *src = &op->loop->access.at[0];
+    const PlanAccess *dst = &op->loop->access.at[1];
+    bool store = src->buffer->scope == SCOPE_FRAGMENT;
+    const IrBuffer *tile = store ? dst->buffer : src->buffer;
+    const IrBuffer *own = store ? src->buffer : dst->buffer;
+
+    return op->loop->is_copy && tile->scope == SCOPE_SHARED &&
+           own->scope == SCOPE_FRAGMENT && m->p->fragment[own->id] &&
+           dtype_info(tile->dtype)->bits == 16 && m->p->slots[tile->id] == 1 &&
+           m->p->device->vendor == VENDOR_NVIDIA &&
+           (store ? m->p->device->arch == ARCH_SM90
+                  : own->dtype == tile->dtype) &&
+           is_matrix_layout(m->p->fragment[own->id]);
+}
+
+static bool is_atomic(const IrStmt *s)
+{
+    return s->kind == STMT_TILE &&
+           (s->op == OP_ATOMIC_ADD || s->op == OP_ATOMIC_MAX ||
+            s->op == OP_ATOMIC_MIN);
+}
+
+static void move_loop(Moves *m, PlanOp *op)
+{
+    const PlanLoop *l = op->loop;
+    int width = plan_vector_of(m->p, op);
+    PlanMoveKind kind = l->is_copy ? kind_of_copy(m, op, width) : MOVE_PLAIN;
+    bool matrices = l->is_copy && moves_matrices(m, op);
+
+    for (int i = 0; i < l->access.len; i++) {
+        const PlanAccess *a = &l->access.at[i];
+        PlanMove v = {.stmt = op->stmt, .buffer = a->buffer, .kind = kind,
+                      .way = a->is_store ? MOVE_STORE : MOVE_LOAD,
+                      .bytes = bytes_of(a->buffer, width)};
+        if (a->is_store && (a->is_atomic || is_atomic(op->stmt))) {
+            v.way = MOVE_UPDATE;
+            v.kind = MOVE_ATOMIC;
+            v.lanes = m->p->device->arch == ARCH_SM90 && width > 1 ? 2 : 1;
+        }
+        if (matrices) {
+            v.kind = a->is_store ? MOVE_STMATRIX : MOVE_LDMATRIX;
+            v.tiles = 4;
+        }
+        add(m, v);
+    }
+}
+
+// Channels of a pixel are contiguous; windows of whole vectors of them move.
+static void move_im2col(Moves *m, const IrStmt *s)
+{
+    IrBuffer *image = s->operand[0].region->buffer;
+    IrBuffer *tile = s->operand[1].region->buffer;
+    bool tma = m->p->device->arch == ARCH_SM90 && m->p->fed && !m->after_fed;
+    int width = 128 / dtype_info(image->dtype)->bits;
+    int64_t channels = 1;
+
+    ir_is_int(image->shape[image->rank - 1], &channels);
+    while (channels % width)
+        width /= 2;
+    PlanMove v = {.stmt = s, .buffer = image,
+                  .kind = tma ? MOVE_TMA : MOVE_PLAIN,
+                  .bytes = bytes_of(image, width)};
+    add(m, v);
+    v.buffer = tile;
+    v.way = MOVE_STORE;
+    add(m, v);
+}
+
+// ---- gemm operands ---------------------------------------------------------
+
+// ldmatrix takes 16-bit elements either way round, others only k innermost.
+static PlanMove load_mma(const PlanGemm *g, bool is_b)
+{
+    IrBuffer *b = is_b ? g->b : g->a;
+    bool k_inner = is_b ? g->shape.trans_b : !g->shape.trans_a;
+    int bits = dtype_info(b->dtype)->bits;
+    PlanMove v = {.stmt = g->stmt, .buffer = b, .kind = MOVE_LDMATRIX,
+                  .tiles = 4, .transposed = !k_inner};
+
+    if (bits != 16 && !k_inner)
+        return (PlanMove){.stmt = g->stmt, .buffer = b,
+                          .bytes = bytes_of(b, 1)};
+    if (is_b && g->shape.n / g->n_warps % 16)
+        v.tiles = 2;
+    return v;
+}
+
+static PlanMove load_mfma(const PlanGemm *g, bool is_b)
+{
+    IrBuffer *b = is_b ? g->b : g->a;
+    bool k_inner = is_b ? g->shape.trans_b : !g->shape.trans_a;
+    int elements = k_inner ? g->inst_k * g->k_pack / 4 : 1;
+
+    return (PlanMove){.stmt = g->stmt, .buffer = b,
+                      .bytes = bytes_of(b, elements)};
+}
+
+static void move_gemm(Moves *m, const PlanGemm *g)
+{
+    for (int i = 0; i < 2; i++) {
+        bool is_b = i == 1;
+        IrBuffer *b = is_b ? g->b : g->a;
+        if (g->unit == PLAN_WGMMA)
+            add(m, (PlanMove){.stmt = g->stmt, .buffer = b,
+                              .kind = MOVE_WGMMA});
+        else
+            add(m, g->unit == PLAN_MMA ? load_mma(g, is_b)
+                                       : load_mfma(g, is_b));
+    }
+}
+
+// ---- everything else -------------------------------------------------------
+
+static bool move_expr(void *ctx, IrExpr *e)
+{
+    Moves *m = ctx;
+
+    if (e->kind == EXPR_LOAD)
+        add(m, (PlanMove){.buffer = e->buffer,
+                          .bytes = bytes_of(e->buffer, 1)});
+    return true;
+}
+
+static bool move_stmt(void *ctx, IrStmt *s);
+
+static void move_pipelined(Moves *m, IrStmt *s)
+{
+    const PlanPipeline *outer = m->pipeline;
+
+    m->pipeline = plan_pipeline(m->p, s);
+    ir_walk(s->then, move_stmt, move_expr, m);
+    m->pipeline = outer;
+    m->after_fed |= s == m->p->fed;
+}
+
+static bool move_stmt(void *ctx, IrStmt *s)
+{
+    Moves *m = ctx;
+    PlanOp *op = plan_op_of(m->p, s);
+
+    if (op && op->kind == PLANOP_LOOP) {
+        move_loop(m, op);
+        return false;
+    }
+    if (op && op->kind == PLANOP_GEMM) {
+        move_gemm(m, op->gemm);
+        return false;
+    }
+    if (s->kind == STMT_TILE && s->op == OP_IM2COL)
+        move_im2col(m, s);
+    if (s->kind == STMT_TILE)
+        return false;
+    if (s->kind == STMT_FOR && s->loop == LOOP_PIPELINED) {
+        move_pipelined(m, s);
+        return false;
+    }
+    if (s->kind == STMT_STORE)
+        add(m, (PlanMove){.stmt = s, .buffer = s->buffer, .way = MOVE_STORE,
+                          .bytes = bytes_of(s->buffer, 1)});
+    return true;
+}
+
+void plan_moves(PlanState *p, IrStmt *launch)
+{
+    Moves m = {.p = p};
+
+    ir_walk(launch->then, move_stmt, move_expr, &m);
+    p->launch->moves = m.moves.at;
+    p->launch->move_count = m.moves.len;
+}
