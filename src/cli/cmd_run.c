@@ -244,6 +244,11 @@ static void script_ends(const Run *r, ExitCode code)
         buf_puts(&b, ": "), plural(&b, r->outputs, "output right",
                                    "outputs right");
     buf_puts(&b, ", ");
+    if (lang_checks(r->s.host->lang)) {
+        plural(&b, lang_checks(r->s.host->lang), "check of its own",
+               "checks of its own");
+        buf_puts(&b, ", ");
+    }
     plural(&b, r->findings, "finding", "findings");
     printf("\n%s: %.*s\n", clean ? "ok" : "failed", (int)b.len, b.at);
     buf_release(&b);
@@ -330,6 +335,8 @@ static void run_all(Run *r)
     if (tests || (!r->s.is_ir && !launch_candidates(r->s.host->module, &none, 0)
                   && has_tests(r->s.host->module)))
         run_tests(r);
+    else if (r->launches && !session_asks(&r->s))    // a script without main
+        script_ends(r, exit_worst(session_exit(&r->s), r->exit));
     else if (cli_given(c, OPT_SWEEP))
         run_sweep(r, cli_text(c, OPT_SWEEP, ""));
     else

@@ -64,7 +64,7 @@ void session_close(Session *s)
         host_destroy(s->host);
 }
 
-bool session_is_launch(const Session *s)
+bool session_asks(const Session *s)
 {
     static const OptionId asks[] = {
         OPT_KERNEL, OPT_DEFINE, OPT_SWEEP, OPT_IN, OPT_OUT, OPT_EXPECT,
@@ -73,7 +73,13 @@ bool session_is_launch(const Session *s)
     for (size_t i = 0; i < countof(asks); i++)
         if (cli_given(s->cli, asks[i]))
             return true;
-    return s->is_ir || !lang_has_main(s->host->lang, s->file);
+    return false;
+}
+
+bool session_is_launch(const Session *s)
+{
+    return s->is_ir || session_asks(s)
+           || !lang_has_main(s->host->lang, s->file);
 }
 
 static Text stem(const char *path)

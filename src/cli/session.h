@@ -18,8 +18,9 @@ typedef struct {
 // Reads the file and makes the host. False after reporting.
 bool session_open(Session *s, Cli *c, HostOptions *options);
 void session_close(Session *s);
-// Does the command line ask for launches of its own (-D, --kernel, --sweep...)
-// or is there no script to run?
+// Does the command line ask for launches of its own: -D, --kernel, --sweep...?
+bool session_asks(const Session *s);
+// Does it, or is there no script to run?
 bool session_is_launch(const Session *s);
 // Runs the file as a module, without its __main__ part.
 bool session_load(Session *s);

@@ -59,6 +59,7 @@ struct Host {
     Lang *lang;
     TensorHeap heap;
     bool f64;                   // a reference is being evaluated in f64
+    bool f64_refused;           // it looked at bits, which f64 has others of
     DType default_float;        // torch.set_default_dtype; DT_BOOL: f32
     uint32_t random_streams;    // random tensors made so far
     bool grad_used;             // a tensor needs a gradient, or did

@@ -59,6 +59,12 @@ static const char *const testing[] = {
 #include "host/prelude/testing.inc"
     NULL
 };
+static const char *const gc[] = {
+    "def disable():\n    pass\n",
+    "def enable():\n    pass\n",
+    "def collect(generation=2):\n    return 0\n",
+    NULL
+};
 static const char *const version[] = {
 #include "host/prelude/version.inc"
     NULL
@@ -74,6 +80,7 @@ static const struct {
     {"pytest", pytest},
     {"tilelang.testing", testing},
     {"packaging.version", version},
+    {"gc", gc},
 };
 
 static Text joined(Arena *a, const char *const *lines)

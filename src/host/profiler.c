@@ -108,6 +108,16 @@ static bool profiler_method(Lang *l, Foreign *self, Text name,
     return true;
 }
 
+static bool profiler_getattr(Lang *l, Foreign *self, Text name, Value *out,
+                             Span at)
+{
+    (void)l, (void)at;
+    if (!text_is(name, "func"))
+        return false;
+    *out = v_foreign(&((Profiler *)self)->kernel->foreign);
+    return true;
+}
+
 static Value profiler_call(Lang *l, Foreign *self, const Args *args)
 {
     return lang_call(l, v_foreign(&((Profiler *)self)->kernel->foreign), args);
@@ -115,6 +125,7 @@ static Value profiler_call(Lang *l, Foreign *self, const Args *args)
 
 static const ForeignType profiler_type = {
     .name = "Profiler",
+    .getattr = profiler_getattr,
     .method = profiler_method,
     .call = profiler_call,
 };

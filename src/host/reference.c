@@ -10,6 +10,7 @@ typedef struct {
     Value reference;
     Tensor *outs;
     int out_count;
+    bool plain;                 // in the dtypes of the program, not in f64
 } RefCall;
 
 bool becomes_f64(DType t)
@@ -38,7 +39,9 @@ static Value input_value(RefCall *r, int i)
     Tensor t;
     if (p->is_scalar)
         return dtype_is_float(p->var->dtype) ? v_float(a->f64) : v_int(a->i64);
-    if (!tensor_in_f64(launch_before(r->c, i), &t))
+    if (r->plain)
+        t = tensor_retain(launch_before(r->c, i));
+    else if (!tensor_in_f64(launch_before(r->c, i), &t))
         lang_raise_exit(r->h->lang, EXIT_LIMIT, "MemoryError", (Span){0},
                         "no memory for '%.*s' in f64", TEXT_ARG(p->name));
     return tensor_value(r->h, t);
@@ -123,7 +126,9 @@ static void take_result(RefCall *r, Value v)
                    value_type_name(v));
     if (r->out_count == VERDICT_MAX_OUTPUTS)
         return;
-    if (!tensor_contiguous(&whole, t))
+    bool ok = r->plain && becomes_f64(t->dtype) ? tensor_in_f64(t, &whole)
+                                                : tensor_contiguous(&whole, t);
+    if (!ok)
         lang_raise_exit(r->h->lang, EXIT_LIMIT, "MemoryError", (Span){0},
                         "no memory for the reference's result");
     r->outs[r->out_count++] = whole;
@@ -218,26 +223,44 @@ static void remember(ReferenceCache *cache, TextBuf *key, const RefCall *r)
     cache->count = r->out_count;
 }
 
-static bool call_in_f64(RefCall *r)
+static bool call(RefCall *r)
 {
     Host *h = r->h;
     int mark = lang_pins(h->lang);
-    h->f64 = true;
+    h->f64 = !r->plain;
     bool ok = lang_try(h->lang, call_reference, r, NULL);
     h->f64 = false;
     lang_unpin(h->lang, mark);
     return ok;
 }
 
+// In f64; a reference that looks at bits is evaluated as it is written.
+static bool call_in_f64(RefCall *r)
+{
+    Host *h = r->h;
+    DiagHold hold = diag_hold(h->options.diag);
+    h->f64_refused = false;
+    bool ok = call(r);
+    r->plain = !ok && h->f64_refused;
+    diag_settle(h->options.diag, &hold, r->plain);
+    for (int i = 0; r->plain && i < r->out_count; i++)
+        tensor_release(&r->outs[i]);
+    if (r->plain)
+        r->out_count = 0;
+    return r->plain ? call(r) : ok;
+}
+
 bool reference_run(Host *h, LaunchCase *c, Value reference,
-                   ReferenceCache *cache, Tensor *outs, int *count)
+                   ReferenceCache *cache, Tensor *outs, int *count,
+                   bool *plain)
 {
     RefCall r = {.h = h, .c = c, .reference = reference, .outs = outs};
     TextBuf key = {0};
     bool keep = cache && reference.kind == VAL_FUNCTION
                 && reference_key(&r, &key);
     bool ok = (keep && recall(cache, &key, &r)) || call_in_f64(&r);
-    if (keep && ok && !parallel_cancelled())
+    *plain = r.plain;
+    if (keep && ok && !r.plain && !parallel_cancelled())
         remember(cache, &key, &r);
     buf_release(&key);
     *count = r.out_count;

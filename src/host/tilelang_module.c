@@ -218,6 +218,7 @@ static Value torch_assert_close(Lang *l, void *ctx, const Args *args)
                         "%lld of %lld elements differ by more than rtol %g, "
                         "atol %g; at most %g %% may", (long long)bad,
                         (long long)n, rtol, atol, 100 * ratio);
+    lang_checked(l);
     return v_bool(true);
 }
 
@@ -475,7 +476,10 @@ bool tilelang_import(Host *h, Text name, Value *out)
         return true;
     }
     if (text_is(name, "tilelang.layout")) {
-        *out = module_value(lang_layout_module(l));
+        Module *m = lang_layout_module(l);
+
+        m->lookup = lookup;
+        *out = module_value(m);
         return true;
     }
     if (text_is(name, "tilelang")) {

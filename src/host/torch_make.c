@@ -376,6 +376,9 @@ Value torch_from_list(Host *h, Value list, Value dtype, Span at)
 {
     TorchRecipe r = {0};
     Tensor out;
+    if (list.kind == VAL_RANGE)
+        list = (Value){.kind = VAL_LIST,
+                       .list = value_to_list(h->lang, list, at)};
     measure(h, list, &r, 0, at);
     DType t = torch_asked_dtype(h, dtype, list_dtype(h, list, 0), at);
     if (!tensor_new(&h->heap, &out, t, r.rank, r.shape))

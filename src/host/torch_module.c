@@ -499,6 +499,30 @@ static Value no_grad(Lang *l, void *ctx, const Args *args)
     return guard(l, ctx, true);
 }
 
+// torch.Generator(): numbers come from one place here, so that its seed is
+// that of all.
+static bool generator_method(Lang *l, Foreign *self, Text name,
+                             const Args *args, Value *out)
+{
+    if (!text_is(name, "manual_seed"))
+        return false;
+    seed(l, ((Guard *)self)->host, args);
+    *out = v_foreign(self);
+    return true;
+}
+
+static const ForeignType generator_type = {
+    .name = "Generator", .method = generator_method,
+};
+
+static Value generator(Lang *l, void *ctx, const Args *args)
+{
+    Guard *g = xcalloc(1, sizeof *g);
+    (void)args;
+    g->host = ctx;
+    return lang_adopt(l, &g->foreign, &generator_type, sizeof *g);
+}
+
 static Value enable_grad(Lang *l, void *ctx, const Args *args)
 {
     (void)args;
@@ -565,7 +589,7 @@ static Module *torch_root(Host *h)
         {"set_grad_enabled", set_grad_enabled}, {"is_tensor", is_tensor},
         {"finfo", finfo}, {"iinfo", iinfo}, {"result_type", result_type},
         {"promote_types", promote_types}, {"get_default_dtype", default_dtype},
-        {"set_default_dtype", set_default_dtype}, {"Generator", enable_grad},
+        {"set_default_dtype", set_default_dtype}, {"Generator", generator},
         {"set_num_threads", nothing},
         {"compile", same},
     };

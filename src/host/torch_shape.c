@@ -49,9 +49,11 @@ static Value reinterpreted(Host *h, const Tensor *t, DType to, Span at)
         lang_raise(h->lang, "RuntimeError", at, "view(): the last dimension "
                    "does not hold whole elements of %s", dtype_info(to)->name);
     if (h->f64 && (dtype_is_float(to) || dtype_is_float(t->dtype))
-        && !(dtype_is_fp8(to) || dtype_is_fp8(t->dtype)))
+        && !(dtype_is_fp8(to) || dtype_is_fp8(t->dtype))) {
+        h->f64_refused = true;
         lang_unsupported(h->lang, at, "view() of floats under another dtype in "
                          "a reference evaluated in f64");
+    }
     tensor_data(t);
     if (was != is && (!tensor_is_contiguous(t) || t->offset * was % is))
         lang_raise(h->lang, "RuntimeError", at, "view() as %s of a tensor that "
@@ -98,10 +100,11 @@ static Value fn_reshape(Host *h, const Args *args)
 static Value fn_view(Host *h, const Args *args)
 {
     Tensor *t = torch_first(h, args);
-    if (args->count == 2 && (args->at[1].kind == VAL_DTYPE
-                             || args->at[1].kind == VAL_TYPE))
-        return reinterpreted(h, t, value_to_dtype(h->lang, args->at[1],
-                                                  args->at_span),
+    Value to = args->count == 2 ? args->at[1] : V_NONE;
+    if (args->count == 1 && args->keyword_count == 1)   // dtype=, or shape=
+        to = args->values[0];
+    if (to.kind == VAL_DTYPE || to.kind == VAL_TYPE)
+        return reinterpreted(h, t, value_to_dtype(h->lang, to, args->at_span),
                              args->at_span);
     return reshape(h, args, true);
 }

@@ -168,6 +168,7 @@ static Value assert_close(Lang *l, void *ctx, const Args *args)
                         "atol %g; the largest difference is %g",
                         (long long)bad, (long long)tensor_count(a), tol[0],
                         tol[1], worst);
+    lang_checked(l);
     return V_NONE;
 }
 

@@ -133,9 +133,11 @@ void verdict_release(Verdict *v);
 double verdict_norm_tol(DType t);               // the limits of DESIGN 5
 
 // reference.c
-// Calls the reference in f64; its tensors, contiguous. False after reporting.
+// Calls the reference in f64; its tensors, contiguous. *plain: it looks at
+// bits, and was evaluated in its own dtypes. False after reporting.
 bool reference_run(Host *h, LaunchCase *c, Value reference,
-                   ReferenceCache *cache, Tensor *outs, int *count);
+                   ReferenceCache *cache, Tensor *outs, int *count,
+                   bool *plain);
 void reference_forget(ReferenceCache *cache);
 // The contents of a parameter before the launch.
 const Tensor *launch_before(const LaunchCase *c, int param);

@@ -277,8 +277,35 @@ static bool foreign_getattr(Lang *l, Foreign *f, Text name, Value *out,
     return found;
 }
 
+// v.__getattribute__("name")
+static Value get_attribute(Lang *l, void *ctx, const Args *args)
+{
+    const Held *held = ctx;
+    Value out;
+
+    args_count(l, "__getattribute__", args, 1, 1);
+    Text name = args->at[0].s;
+    if (args->at[0].kind == VAL_DTYPE)          // upstream's are strings
+        name = text_of(dtype_info(args->at[0].dtype)->name);
+    else if (args->at[0].kind != VAL_STR)
+        lang_raise(l, "TypeError", args->at_span,
+                   "attribute name must be string, not '%s'",
+                   value_type_name(args->at[0]));
+    if (!lang_getattr(l, held->value.list->at[0], name, &out, args->at_span))
+        lang_raise(l, "AttributeError", args->at_span,
+                   "no attribute '%.*s'", TEXT_ARG(name));
+    return out;
+}
+
 static bool own_getattr(Lang *l, Value v, Text name, Value *out, Span at)
 {
+    if (text_is(name, "__getattribute__") &&
+        (v.kind == VAL_MODULE || v.kind == VAL_CLASS ||
+         v.kind == VAL_INSTANCE)) {
+        *out = v_keeper(l, "__getattribute__", get_attribute,
+                        v_tuple(l, &v, 1));
+        return true;
+    }
     switch (v.kind) {
     case VAL_MODULE:
         return module_getattr(l, v.module, name, out);

@@ -41,6 +41,7 @@ typedef struct LangMore {
         Value *at;
         int len, room;
     } pins;
+    int64_t checks;             // see lang_checks
     Map methods[VAL_KIND_COUNT];        // name -> const Method *
     Class *exceptions[EXC_COUNT];
     Class *object, *named_tuple;

@@ -238,6 +238,7 @@ static void exec_assert(Lang *l, Frame *f, const Ast *s)
 
     if (!value_truth(l, c, s->a->at))
         assertion_failed(l, f, s);
+    l->more->checks++;
     temp_drop(l, c, V_NONE);
 }
 

@@ -183,6 +183,26 @@ static Module *from_path(Lang *l, Text name, Span at)
     return m;
 }
 
+// A file that is run from the top of its project names packages from there:
+// `examples.quantize.fp4` beside a folder that the importing file is below.
+static Module *from_above(Lang *l, Text name, Span at)
+{
+    Text folder = folder_of_file(l, at.file);
+    Module *m = NULL;
+    size_t n = folder.len;
+
+    if (!memchr(name.at, '.', name.len) || text_starts(name, "tilelang.") ||
+        text_starts(name, "tvm."))
+        return NULL;
+    while (n > 1 && !m) {
+        for (n--; n && folder.at[n - 1] != '/'; n--)
+            ;
+        if (n)
+            m = sibling(l, text_slice(folder, 0, n), name, at);
+    }
+    return m;
+}
+
 static Module *from_files(Lang *l, Text name, Span at)
 {
     Module *m = NULL;
@@ -191,7 +211,9 @@ static Module *from_files(Lang *l, Text name, Span at)
         m = sibling(l, folder_of_file(l, at.file), name, at);
     if (!m)
         m = sibling(l, l->more->main_folder, name, at);
-    return m ? m : from_path(l, name, at);
+    if (!m)
+        m = from_path(l, name, at);
+    return m || !at.file ? m : from_above(l, name, at);
 }
 
 Module *import_module(Lang *l, Text name, Span at)

@@ -225,6 +225,8 @@ IterState *iter_of(Lang *l, Value v, Span at)
         return over(l, "tuple_iterator", v, list_next);
     case VAL_STR:
         return over(l, "str_iterator", v, text_next);
+    case VAL_DTYPE:                             // upstream's are strings
+        return iter_of(l, v_cstr(dtype_info(v.dtype)->name), at);
     case VAL_BYTES:
         return over(l, "bytes_iterator", v, bytes_next);
     case VAL_DICT:

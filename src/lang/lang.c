@@ -214,6 +214,16 @@ bool lang_run_file(Lang *l, uint32_t file, Text name, Module **out)
     return exception_is(l, e, EXC_SYSTEM_EXIT) && l->exit_code == 0;
 }
 
+int64_t lang_checks(const Lang *l)
+{
+    return l->more->checks;
+}
+
+void lang_checked(Lang *l)
+{
+    l->more->checks++;
+}
+
 Module *lang_main(const Lang *l)
 {
     return l->main;

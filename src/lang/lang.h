@@ -46,6 +46,10 @@ Arena *lang_arena(Lang *l);
 // 4 for a timeout).
 bool lang_run_file(Lang *l, uint32_t file, Text name, Module **out);
 int lang_exit_code(const Lang *l);
+// What the program checked itself: asserts that held, and comparisons of the
+// host, which says so.
+int64_t lang_checks(const Lang *l);
+void lang_checked(Lang *l);
 // Is there an `if __name__ == "__main__":` part?
 bool lang_has_main(const Lang *l, uint32_t file);
 

@@ -35,14 +35,15 @@ static Value kernel(Lang *l, const Bound *b)
 {
     trace_need(l, "T.Kernel", b->call);
     KernelFrame *f = new (lang_arena(l), KernelFrame);
-    if (b->rest_count < 1 || b->rest_count > IR_MAX_GRID)
+    if (b->rest_count > IR_MAX_GRID)
         lang_raise(l, "TypeError", b->call,
-                   "T.Kernel takes 1 to 3 grid sizes, found %d",
+                   "T.Kernel takes up to 3 grid sizes, found %d",
                    b->rest_count);
-    f->rank = b->rest_count;
+    f->rank = b->rest_count ? b->rest_count : 1;    // T.Kernel(): one block
     f->at = b->call;
     for (int i = 0; i < f->rank; i++) {
-        f->grid[i] = to_expr(l, b->rest[i], b->call);
+        f->grid[i] = to_expr(l, b->rest_count ? b->rest[i] : v_int(1),
+                             b->call);
         if (!dtype_is_int(f->grid[i]->dtype))
             lang_raise(l, "TypeError", b->call,
                        "grid size %d is %s, not an integer", i,

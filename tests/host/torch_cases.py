@@ -706,6 +706,8 @@ each(FLOATS, "torch.addcdiv(c, a, b, value=0.5)", "a=3,4/q", "b=4/nz", "c=3,1/q"
 each(NUMBERS, "return torch.diff(a), a.diff(dim=0), a.diff(n=2, dim=1)",
      "a=3,4/i")
 case("torch.diff(a)", "a:bool=5")
+case("return torch.tensor(range(2, 9, 3)), a.new_tensor(range(3))", "a:i32=1")
+case("return a.view(dtype=torch.int32), a.view(torch.int16)", "a=3")
 each(["f32", "i64"], "return torch.kron(a, b), torch.kron(b, c)", "a=2,3/i",
      "b=2,2/i", "c=3/i")
 case("return a.new_tensor([1, 2]), a.new_tensor(2.5, dtype=torch.int32)",
@@ -839,6 +841,9 @@ gradient("F.scaled_dot_product_attention(q, k, v, attn_mask=m, scale=0.5)",
          tol=(64, 8))
 gradient("F.kl_div(a.log_softmax(-1), b.softmax(-1), reduction='batchmean')",
          "a=3,4/n", "b=3,4/n", wrt="a,b", tol=(64, 4))
+gradient("F.normalize(a, dim=-1)", "a=3,4/n", tol=(64, 4))
+gradient("torch.einsum('bij,bjk->bik', a, b)", "a=1,3,4/n", "b=2,4,5/n",
+         wrt="a,b", tol=(64, 4))
 gradient("F.mse_loss(a, b)", "a=3,4/n", "b=3,4/n", wrt="a,b")
 # in place, several uses, what needs none
 gradient("y", "a=3,4/n", before="y = a * 2; y += 1; y *= a; ")

@@ -583,6 +583,13 @@ def attention(query, key, value, attn_mask=None, dropout_p=0.0,
     return scores.softmax(dim=-1) @ value
 
 
+def normalize(input, p=2.0, dim=1, eps=1e-12):
+    if p != 2:
+        no_rule(None, "the gradient of a norm of another order than 2")
+    size = norm(input, 2, dim, True)
+    return input / size.clamp(min=eps)
+
+
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean",
            log_target=False):
     if log_target:
@@ -662,9 +669,13 @@ def contract(n, g, terms, right, tensors):
             no_rule(n, "of a diagonal")
         values = [g] + [n.use(x) for j, x in enumerate(tensors) if j != i]
         d = torch.einsum(",".join([right] + others) + "->" + have, *values)
+        shape = list(t.shape)
         for place, c in enumerate(terms[i]):
-            d = d if c in known else d.unsqueeze(place)
-        yield t, d.expand(t.shape)
+            if c in known:                  # larger, where t was broadcast
+                shape[place] = d.shape[place]
+            else:
+                d = d.unsqueeze(place)
+        yield t, d.expand(shape)
 
 
 def einsum(n, g):
@@ -820,7 +831,8 @@ lists = {
     "einsum": einsum, "einops.einsum": einops_einsum,
     "einops.rearrange": rearrange, "einops.repeat": rearrange,
     "var": composed(var), "std": composed(std), "norm": composed(norm),
-    "layer_norm": composed(layer_norm), "rms_norm": composed(rms_norm),
+    "normalize": composed(normalize), "layer_norm": composed(layer_norm),
+    "rms_norm": composed(rms_norm),
     "scaled_dot_product_attention": composed(attention),
     "kl_div": composed(kl_div), "mse_loss": composed(mse_loss),
     "gelu": composed(gelu), "softplus": composed(softplus),

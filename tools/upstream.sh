@@ -1,0 +1,156 @@
+#!/bin/bash
+# upstream.sh - runs the files of an upstream checkout and says what holds.
+#
+#   tools/upstream.sh DIR [PATTERN]
+#
+# DIR is a checkout of tile-ai/tilelang; nothing of it is kept. How each example
+# file is run, and what its outputs are compared with, is data:
+# tests/data/upstream.tsv. PATTERN (a regular expression) chooses among the
+# files. TILESIM is the program, LIMIT the seconds a file may take (120).
+#
+# A line per file: parse, stage, run, what it is compared with, verdict, seconds
+# and, where it fails, the first error. Nothing passes that only ran: a file
+# needs a verdict of tilesim or a check of its own, and exit 0.
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+dir=$(cd "${1:?usage: tools/upstream.sh DIR [PATTERN]}" && pwd) || exit 2
+pattern=${2:-.}
+tilesim=${TILESIM:-tilesim}
+limit=${LIMIT:-120}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+declare -A count
+add() { count[$1]=$((${count[$1]:-0} + 1)); }
+of() { echo "${count[$1]:-0}"; }
+
+commit=$(git -C "$dir" rev-parse HEAD 2>/dev/null || echo unknown)
+echo "upstream $commit"
+"$tilesim" --version | head -1
+
+# ---- parse: every Python file
+while read -r file; do
+    add files
+    if timeout 20 "$tilesim" dump --stage=ast "$file" >/dev/null 2>"$work/err"
+    then
+        add parsed
+    else
+        echo "not parsed: ${file#"$dir"/}: $(grep -m1 error: "$work/err")"
+    fi
+done < <(find "$dir"/examples "$dir"/benchmark "$dir"/testing/python \
+              -name '*.py' | grep -E "$pattern" | sort)
+
+# ---- one run: sets rc, seconds, checks, launches, why
+run() {
+    local from
+    from=$(date +%s%N)
+    timeout "$limit" "$tilesim" run "$@" >"$work/out" 2>"$work/err" </dev/null
+    rc=$?
+    seconds=$(awk -v n=$(($(date +%s%N) - from)) 'BEGIN{printf "%.1f", n / 1e9}')
+    last=$(grep -aE '^(ok|failed): ' "$work/out" | tail -1)
+    checks=$(echo "$last" | grep -oE '[0-9]+ checks? of its own' | cut -d' ' -f1)
+    judged=$(echo "$last" | grep -oE '[0-9]+ judged|judged for the script' \
+             | sed 's/judged for.*/1/' | cut -d' ' -f1)
+    launched=0
+    if [ -n "$last" ]; then
+        launched=1
+    fi
+    why=$(grep -am1 'error: ' "$work/err" | sed "s|$dir/||g;s|$work/||g")
+    [ $rc = 124 ] && why="longer than $limit s"
+}
+
+# The program of "call CODE": the file is m.
+caller() {
+    local name
+    name=$(basename "$1" .py)
+    {
+        echo "import sys"
+        echo "sys.path.append('$(dirname "$dir/examples/$1")')"
+        echo "import torch"
+        echo "import torch.nn.functional as F"
+        echo "import tilelang"
+        echo "import tilelang.language as T"
+        echo "import $name as m"
+        echo "if __name__ == '__main__':"
+        echo "$2" | sed 's/; /\n/g' | sed 's/^/    /'
+    } >"$work/call_$name.py"
+    echo "$work/call_$name.py"
+}
+
+example() {             # file class how compared-with
+    local verdict=fail stage=no ran=no words
+    case $3 in
+    script*)
+        read -ra words <<<"${3#script}"
+        cd "$(dirname "$dir/examples/$1")" || return
+        run "$(basename "$1")" -- "${words[@]}"
+        cd "$top" || return ;;
+    call*)
+        run "$(caller "$1" "${3#call }")" ;;
+    driver*)
+        run "$top/tests/upstream/${3#driver }" -- \
+            "$(dirname "$dir/examples/$1")" ;;
+    *)
+        rc=77 seconds=- why="no arguments for it in tests/data/upstream.tsv"
+        launched=0 checks="" judged="" ;;
+    esac
+    [ $launched = 1 ] && stage=yes
+    [ $launched = 1 ] && [ $rc = 0 ] && ran=yes
+    if [ $ran = yes ]; then
+        verdict="ran only"
+        [ "${checks:-0}" != 0 ] && verdict=pass
+        [ "${judged:-0}" != 0 ] && verdict=pass
+    fi
+    add "$2"
+    [ $ran = yes ] && add "ran $2"
+    [ "$verdict" = pass ] && add "pass $2"
+    printf '%-62s %-4s stage %-3s run %-3s %s s, compared with %s: %s%s\n' \
+           "$1" "$2" $stage $ran "$seconds" "$4" "$verdict" "${why:+ ($why)}"
+    if [ "$verdict" = pass ]; then
+        add_references "$4"
+    fi
+}
+
+# Reference functions of the file that were evaluated and matched.
+add_references() {
+    local name
+    for name in ${1//,/ }; do
+        case $name in *ref*|*torch_*|naive*|create_*) add references ;; esac
+    done
+}
+
+while IFS=$'\t' read -r file class how with; do
+    case $file in \#*) continue ;; esac
+    echo "examples/$file" | grep -qE "$pattern" || continue
+    [ -f "$dir/examples/$file" ] || continue
+    example "$file" "$class" "$how" "$with"
+done <"$top/tests/data/upstream.tsv"
+
+# ---- test functions
+for folder in language issue kernel; do
+    for file in "$dir"/testing/python/$folder/*.py; do
+        name=${file#"$dir"/}
+        echo "$name" | grep -qE "$pattern" || continue
+        grep -qE '^ *def test' "$file" || continue
+        run --tests "$file"
+        tests=$(grep -aE '^[0-9]+ passed, ' "$work/out" | tail -1)
+        verdict=fail
+        case $rc,$tests in
+        0,0\ passed*) verdict=skipped ;;
+        0,*) verdict=pass ;;
+        esac
+        add "test"
+        add "test $verdict"
+        printf '%-62s %s s, %s: %s%s\n' "$name" "$seconds" \
+               "${tests:-not run}" "$verdict" "${why:+ ($why)}"
+    done
+done
+
+echo
+echo "parse: $(of parsed) of $(of files)"
+for class in tile simt ws arch; do
+    echo "$class example files: $(of "ran $class") of $(of $class) run," \
+         "$(of "pass $class") with a comparison that holds"
+done
+echo "reference functions evaluated and matched: $(of references)"
+echo "test files of language, issue, kernel: $(of "test pass") of" \
+     "$(of test) pass, $(of "test skipped") have nothing for this target"
