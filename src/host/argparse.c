@@ -570,6 +570,17 @@ static Value parser_new(Lang *l, void *ctx, const Args *args)
     return lang_adopt(l, &p->foreign, &parser_type, sizeof *p);
 }
 
+// argparse.Namespace(batch=2, heads=8)
+static Value namespace_new(Lang *l, void *ctx, const Args *args)
+{
+    Namespace *n = xcalloc(1, sizeof *n);
+    (void)ctx;
+    n->values = v_dict(l).dict;
+    for (int i = 0; i < args->keyword_count; i++)
+        dict_set(l, n->values, v_str(args->names[i]), args->values[i]);
+    return lang_adopt(l, &n->foreign, &namespace_type, sizeof *n);
+}
+
 bool script_import(Host *h, Text name, Value *out)
 {
     Lang *l = h->lang;
@@ -578,6 +589,8 @@ bool script_import(Host *h, Text name, Value *out)
     Module *m = lang_module(l, "argparse");
     Value make = v_builtin(l, "ArgumentParser", parser_new, h);
     module_set(l, m, "ArgumentParser", make);
+    module_set(l, m, "Namespace",
+               v_builtin(l, "Namespace", namespace_new, h));
     module_set(l, m, "ArgumentDefaultsHelpFormatter", V_NONE);
     module_set(l, m, "RawDescriptionHelpFormatter", V_NONE);
     *out = (Value){.kind = VAL_MODULE, .module = m};
