@@ -73,6 +73,7 @@ typedef struct LoopCtx {
     struct LoopCtx *outer;
     LIST(int) breaks, continues; // jumps to patch
     int live, iter;              // mask registers of a divergent loop, or -1
+    int counter;                 // slot that counts its turns, or -1
 } LoopCtx;
 
 // A register that broadcasts a slot through the whole T.Parallel.
@@ -153,7 +154,6 @@ typedef struct {
     Par *thread;            // the launch's per-thread code, or NULL
     Collective *collective; // the part that threads run together, or NULL
     int set;                // of the threads that come here
-    int divergent;          // depth of conditions that threads differ in
     const IrExpr **let;     // by variable id: what a let was given
     bool *by_threads;       // by buffer root: written by single threads
     Val thread_index[3];
@@ -171,6 +171,7 @@ typedef struct {
     LIST(CodeEvent) event;
     LIST(ThreadSet) sets;
     LIST(Meeting) meeting;
+    LIST(Progress) places;
     LIST(Site) site;
     LIST(CodeLoop) loops;
     LIST(Launch) launches;
@@ -291,7 +292,7 @@ uint8_t enter_control(Lower *l, Val cond); // returns the taint to restore
 void lower_for(Lower *l, const IrStmt *s);
 void lower_while(Lower *l, const IrStmt *s);
 void lower_jump(Lower *l, bool is_continue);
-void loop_enter(Lower *l, LoopCtx *ctx);
+void loop_enter(Lower *l, LoopCtx *ctx, int counter);
 void loop_continue_here(Lower *l, LoopCtx *ctx); // where continue goes
 void loop_leave(Lower *l, LoopCtx *ctx);         // where break goes
 void lower_persistent(Lower *l, const IrStmt *s);
@@ -307,6 +308,8 @@ void find_private(Lower *l);
 // ---- lower_thread.c - per-thread code ------------------------------------
 bool is_per_thread(const IrStmt *launch);
 void lower_threads(Lower *l, const IrStmt *launch, Emit *out);
+// Marks the fragments that only single threads use as private.
+void find_own_fragments(Lower *l, const IrStmt *launch);
 bool in_thread_code(const Lower *l); // and not in a collective part of it
 void lower_thread_block(Lower *l, const IrStmt *block);
 // What a thread's own value is for the threads that met: all must agree.
@@ -317,6 +320,7 @@ bool thread_form(Lower *l, const IrExpr *e, Form *out);
 // The threads of l->set for which cond holds (or not), if that is known.
 int set_where(Lower *l, const IrExpr *cond, bool holds);
 void note_let(Lower *l, const IrVar *v, const IrExpr *value);
+void let_others_come(Lower *l); // a SOFT here
 
 // ---- lower_thread_set.c --------------------------------------------------
 int all_threads(Lower *l, int64_t threads);

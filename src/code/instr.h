@@ -187,6 +187,13 @@ typedef struct {
     int count;
 } ThreadSet;
 
+enum { PLACE_LOOPS = 16 };
+
+// How far a warp has come: the loops around, by the slots that count turns.
+typedef struct {
+    int count, counter[PLACE_LOOPS];
+} Progress;
+
 typedef enum {
     SHUFFLE_LANE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, // Instr.dtype
 } Shuffle;
@@ -312,6 +319,8 @@ struct Code {
     int set_count;
     Meeting *meeting;
     int meeting_count;
+    Progress *place;
+    int place_count;
     Site *site;
     int site_count;
     CodeLoop *loop;

@@ -230,7 +230,8 @@ static bool root_index(Lower *l, const IrBuffer *b, int *root)
 
 static BufferPlace place_of(const Lower *l, const IrBuffer *root)
 {
-    if (root->scope == SCOPE_LOCAL && l->var_private[root->id])
+    if ((root->scope == SCOPE_LOCAL || root->scope == SCOPE_FRAGMENT) &&
+        l->var_private[root->id])
         return BUFFER_PRIVATE;
     if (root->scope != SCOPE_GLOBAL)
         return BUFFER_SCRATCH;
@@ -587,6 +588,8 @@ static void publish(Lower *l)
     c->set = l->sets.at;
     c->set_count = l->sets.len;
     PUBLISH(meeting);
+    c->place = l->places.at;
+    c->place_count = l->places.len;
     c->slot = l->slot.at;
     c->slot_count = l->slot.len;
     c->constant = l->constant.at;

@@ -33,9 +33,10 @@ static void patch_all(Lower *l, int *at, int n)
         patch(l, at[i]);
 }
 
-void loop_enter(Lower *l, LoopCtx *ctx)
+void loop_enter(Lower *l, LoopCtx *ctx, int counter)
 {
-    *ctx = (LoopCtx){.outer = l->loop, .live = -1, .iter = -1};
+    *ctx = (LoopCtx){
+        .outer = l->loop, .live = -1, .iter = -1, .counter = counter};
     l->loop = ctx;
     if (l->par)
         l->par->depth++;
@@ -191,7 +192,7 @@ static void uniform_for(Lower *l, const IrStmt *s, int d, Trip *t)
     LoopCtx ctx;
     int entry, next;
 
-    loop_enter(l, &ctx);
+    loop_enter(l, &ctx, t->counter);
     entry = emit(
         l, (Instr){.op = INSTR_JUMPGE, .d = t->counter, .a = t->extent.reg});
     bind_trip(l, t);
@@ -230,27 +231,31 @@ static void divergent_body(Lower *l, LoopCtx *ctx)
     l->par->mask = ctx->iter;
 }
 
+// counter += 1
+static void count_turn(Lower *l, int counter)
+{
+    Form next = form_slot(counter), one = form_const(1);
+
+    if (form_add(l, &next, &one, 1))
+        emit(l, (Instr){.op = INSTR_MOV,
+                        .d = counter,
+                        .a = form_base_slot(l, &next)});
+}
+
 static void divergent_for(Lower *l, const IrStmt *s, int d, Trip *t)
 {
     int mask = l->par->mask, top, end;
-    Form next = form_slot(t->counter), one = form_const(1);
     LoopCtx ctx;
-    int slot;
 
-    loop_enter(l, &ctx);
+    loop_enter(l, &ctx, t->counter);
     ctx.live = mask_copy(l, mask);
     ctx.iter = new_reg(l, false);
     top = l->out->len;
     end = divergent_test(l, &ctx, t);
     divergent_body(l, &ctx);
     bind_trip(l, t);
-    l->divergent++;
     lower_nest(l, s, d + 1);
-    l->divergent--;
-    if (form_add(l, &next, &one, 1)) {
-        slot = form_base_slot(l, &next);
-        emit(l, (Instr){.op = INSTR_MOV, .d = t->counter, .a = slot});
-    }
+    count_turn(l, t->counter);
     jump_back(l, top);
     patch(l, end);
     l->par->mask = mask;
@@ -296,7 +301,7 @@ static void uniform_while(Lower *l, const IrStmt *s)
     LoopCtx ctx;
     Val cond;
 
-    loop_enter(l, &ctx);
+    loop_enter(l, &ctx, -1);
     cond = cast_value(l, value_of(l, s->cond), DT_BOOL, true);
     enter_control(l, cond);
     end = emit(l, (Instr){.op = INSTR_JUMPZ, .a = cond.reg});
@@ -310,26 +315,30 @@ static void uniform_while(Lower *l, const IrStmt *s)
 
 static void divergent_while(Lower *l, const IrStmt *s)
 {
-    int mask = l->par->mask, top, end;
+    int mask = l->par->mask, counter = new_slot(l, true), top, end;
     LoopCtx ctx;
     Val cond;
 
-    loop_enter(l, &ctx);
+    if (in_thread_code(l))
+        emit(l, (Instr){.op = INSTR_MOV,
+                        .d = counter,
+                        .a = int_slot(l, DT_I64, 0)});
+    loop_enter(l, &ctx, counter);
     ctx.live = mask_copy(l, mask);
     ctx.iter = new_reg(l, false);
     top = l->out->len;
     l->par->mask = ctx.live;
     if (in_thread_code(l))
-        emit(l, (Instr){.op = INSTR_SOFT, .a = l->divergent});
+        let_others_come(l);
     cond = cast_value(l, value_of(l, s->cond), DT_BOOL, true);
     cond = promote(l, cond, AT_LANES);
     mask_and(l, ctx.live, cond.reg);
     release(l, cond);
     end = emit(l, (Instr){.op = INSTR_VNONE, .a = ctx.live});
     divergent_body(l, &ctx);
-    l->divergent++;
     lower_stmt(l, s->then);
-    l->divergent--;
+    if (in_thread_code(l))
+        count_turn(l, counter);
     jump_back(l, top);
     patch(l, end);
     l->par->mask = mask;

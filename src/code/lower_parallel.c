@@ -61,7 +61,6 @@ static bool mark_stmt(void *ctx, IrStmt *t)
     }
     if (t->kind == STMT_ALLOC && s->threads && t->buffer->scope == SCOPE_LOCAL)
         s->l->var_private[t->buffer->id] = true;
-
     if (t->kind == STMT_FOR && t->loop == LOOP_PARALLEL && !s->parallel) {
         ir_walk(t->then, mark_stmt, mark_expr, &inside);
         return false;
@@ -71,6 +70,13 @@ static bool mark_stmt(void *ctx, IrStmt *t)
     if (t->kind == STMT_TILE)
         mark_operands(s, t);
     return true;
+}
+
+static bool own_fragments(void *ctx, IrStmt *t)
+{
+    if (t->kind == STMT_LAUNCH && is_per_thread(t))
+        find_own_fragments(ctx, t);
+    return t->kind != STMT_LAUNCH;
 }
 
 void find_private(Lower *l)
@@ -86,6 +92,7 @@ void find_private(Lower *l)
         if (scope != SCOPE_VAR)
             l->var_in_memory[i] = false;
     }
+    ir_walk(l->k->body, own_fragments, NULL, l);
 }
 
 typedef struct {

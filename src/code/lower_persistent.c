@@ -123,7 +123,7 @@ void lower_persistent(Lower *l, const IrStmt *s)
         return;
     wave = new_slot(l, false);
     emit(l, (Instr){.op = INSTR_MOV, .d = wave, .a = int_slot(l, DT_I64, 0)});
-    loop_enter(l, &ctx);
+    loop_enter(l, &ctx, wave);
     l->control |= l->fact.at[p.index.reg].taint;
     entry = emit(l, (Instr){.op = INSTR_JUMPGE, .d = wave, .a = p.count.reg});
     one_wave(&p, wave);

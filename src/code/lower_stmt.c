@@ -260,9 +260,17 @@ static void lower_branch(Lower *l, const IrStmt *s, bool taken)
     l->set = set;
 }
 
+// Lanes that left the iteration in a branch stay out of what follows it.
+static void rejoin(Lower *l)
+{
+    if (l->loop && l->loop->iter >= 0 && l->par->mask != l->loop->iter)
+        l->par->mask = and_masks(l, l->par->mask, l->loop->iter);
+}
+
 static void if_by_jump(Lower *l, const IrStmt *s, Val cond)
 {
     int skip = emit(l, (Instr){.op = INSTR_JUMPZ, .a = cond.reg}), end;
+    int mask = l->par ? l->par->mask : -1;
 
     if (l->par)
         l->par->depth++;
@@ -270,13 +278,18 @@ static void if_by_jump(Lower *l, const IrStmt *s, Val cond)
     if (s->otherwise) {
         end = emit(l, (Instr){.op = INSTR_JUMP});
         patch(l, skip);
+        if (l->par)
+            l->par->mask = mask; // the other branch has not run
         lower_branch(l, s, false);
         patch(l, end);
     } else {
         patch(l, skip);
     }
-    if (l->par)
-        l->par->depth--;
+    if (!l->par)
+        return;
+    l->par->depth--;
+    l->par->mask = mask;
+    rejoin(l);
 }
 
 static void masked_branch(Lower *l, const IrStmt *s, bool taken, int mask)
@@ -285,20 +298,11 @@ static void masked_branch(Lower *l, const IrStmt *s, bool taken, int mask)
 
     l->par->mask = mask;
     l->par->depth++;
-    l->divergent++;
     skip = emit(l, (Instr){.op = INSTR_VNONE, .a = mask});
     lower_branch(l, s, taken);
     patch(l, skip);
-    l->divergent--;
     l->par->depth--;
     l->par->mask = saved;
-}
-
-// Lanes that left the iteration in a branch stay out of what follows it.
-static void rejoin(Lower *l)
-{
-    if (l->loop && l->loop->iter >= 0 && l->par->mask != l->loop->iter)
-        l->par->mask = and_masks(l, l->par->mask, l->loop->iter);
 }
 
 static void if_by_mask(Lower *l, const IrStmt *s, Val cond)

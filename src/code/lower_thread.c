@@ -71,6 +71,59 @@ bool is_per_thread(const IrStmt *launch)
     return found;
 }
 
+// ---- fragments that are arrays of threads --------------------------------
+
+// A fragment that no tile operation and no T.Parallel uses is held by every
+// thread in full: it is an array of each.
+typedef struct {
+    Lower *l;
+    bool *by_tiles, *by_threads, inside;
+} Fragments;
+
+static void use_fragment(Fragments *f, const IrBuffer *b)
+{
+    while (b->alias_of)
+        b = b->alias_of;
+    if (b->scope == SCOPE_FRAGMENT)
+        (f->inside ? f->by_tiles : f->by_threads)[b->id] = true;
+}
+
+static bool fragment_expr(void *ctx, IrExpr *e)
+{
+    if (e->kind == EXPR_LOAD || e->kind == EXPR_ATOMIC)
+        use_fragment(ctx, e->buffer);
+    return true;
+}
+
+static bool fragment_stmt(void *ctx, IrStmt *s)
+{
+    Fragments *f = ctx, inside = *f;
+
+    inside.inside = true;
+    if (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL && !f->inside) {
+        ir_walk(s, fragment_stmt, fragment_expr, &inside);
+        return false;
+    }
+    if (s->kind == STMT_STORE)
+        use_fragment(f, s->buffer);
+    for (int i = 0; s->kind == STMT_TILE && i < s->operand_count; i++)
+        if (s->operand[i].kind == OPERAND_REGION)
+            use_fragment(&inside, s->operand[i].region->buffer);
+    return true;
+}
+
+void find_own_fragments(Lower *l, const IrStmt *launch)
+{
+    size_t n = (size_t)l->k->buffer_count;
+    Fragments f = {l, new_array(l->arena, bool, n),
+                   new_array(l->arena, bool, n), false};
+
+    ir_walk(launch->then, fragment_stmt, fragment_expr, &f);
+    for (size_t i = 0; i < n; i++)
+        if (f.by_threads[i] && !f.by_tiles[i])
+            l->var_private[i] = true;
+}
+
 // ---- who writes ----------------------------------------------------------
 
 static bool atomic_by_thread(void *ctx, IrExpr *e)
@@ -173,7 +226,6 @@ void lower_threads(Lower *l, const IrStmt *launch, Emit *out)
     l->by_threads = new_array(l->arena, bool, (size_t)l->code->buffer_count);
     ir_walk(launch->then, store_by_thread, atomic_by_thread, l);
     l->set = all_threads(l, l->launches.at[l->launch].threads);
-    l->divergent = 0;
     open_threads(l, &p, &head);
     set_index(l, &l->launches.at[l->launch]);
     lower_stmt(l, launch->then);
@@ -308,6 +360,12 @@ static void close_collective(Lower *l, Collective *c, Text what)
 
 // ---- which statements are collective -------------------------------------
 
+static bool is_own_buffer(const Lower *l, const IrBuffer *b)
+{
+    return b->scope == SCOPE_VAR || b->scope == SCOPE_LOCAL ||
+           l->code->buffer[b->id].place == BUFFER_PRIVATE;
+}
+
 typedef struct {
     Lower *l;
     bool own;    // reads a thread's own variable or array
@@ -322,7 +380,7 @@ static bool look_expr(void *ctx, IrExpr *e)
     if (e->kind == EXPR_LOAD || e->kind == EXPR_ATOMIC) {
         IrScope scope = e->buffer->scope;
 
-        k->own |= scope == SCOPE_VAR || scope == SCOPE_LOCAL;
+        k->own |= is_own_buffer(k->l, e->buffer);
         k->touches |= (scope == SCOPE_SHARED || scope == SCOPE_SHARED_STATIC) &&
                       k->l->by_threads[root_of(k->l, e->buffer->id)];
     }
@@ -356,11 +414,9 @@ static bool is_plain(Lower *l, const IrExpr *e)
     return !k.own && !k.varies;
 }
 
-static bool is_own(const IrOperand *o)
+static bool is_own(const Lower *l, const IrOperand *o)
 {
-    return o->kind == OPERAND_REGION &&
-           (o->region->buffer->scope == SCOPE_LOCAL ||
-            o->region->buffer->scope == SCOPE_VAR);
+    return o->kind == OPERAND_REGION && is_own_buffer(l, o->region->buffer);
 }
 
 // A tile operation that each thread does for itself: on its own array, or at
@@ -370,7 +426,7 @@ static bool is_by_thread(Lower *l, const IrStmt *s)
     Look k = {.l = l};
 
     for (int i = 0; i < s->operand_count; i++)
-        if (is_own(&s->operand[i]))
+        if (is_own(l, &s->operand[i]))
             return true;
     if (op_info(l->k->ops, s->op)->class != OPCLASS_TILE)
         return false;
@@ -439,12 +495,11 @@ static bool loop_collective(Lower *l, const IrStmt *s)
 
 static bool store_collective(Lower *l, const IrStmt *s, bool inside)
 {
-    IrScope scope = s->buffer->scope;
-
-    if (scope == SCOPE_FRAGMENT)
+    if (is_own_buffer(l, s->buffer))
+        return false;
+    if (s->buffer->scope == SCOPE_FRAGMENT)
         return true;
-    if (!inside || scope == SCOPE_VAR || scope == SCOPE_LOCAL ||
-        !is_plain(l, s->value))
+    if (!inside || !is_plain(l, s->value))
         return false;
     for (int i = 0; i < s->index_count; i++)
         if (!is_plain(l, s->index[i]))
@@ -457,7 +512,7 @@ static bool is_collective(Lower *l, const IrStmt *s, bool inside)
 {
     switch (s->kind) {
     case STMT_ALLOC:
-        return s->buffer->scope != SCOPE_VAR && s->buffer->scope != SCOPE_LOCAL;
+        return !is_own_buffer(l, s->buffer);
     case STMT_TILE:
         return is_tile_code(l, s);
     case STMT_FOR:
@@ -548,12 +603,32 @@ static bool touches_shared(Lower *l, const IrStmt *s)
     return k.touches;
 }
 
+void let_others_come(Lower *l)
+{
+    Progress p = {0};
+    const LoopCtx *loop[PLACE_LOOPS];
+    int n = 0;
+
+    for (const LoopCtx *c = l->loop; c; c = c->outer)
+        if (c->counter >= 0) {
+            for (int i = PLACE_LOOPS - 1; i > 0; i--)
+                loop[i] = loop[i - 1];
+            loop[0] = c; // the outermost come first; too deep ones are lost
+            n += n < PLACE_LOOPS;
+        }
+    for (int i = 0; i < n; i++)
+        p.counter[i] = loop[i]->counter;
+    p.count = n;
+    vec_push(l->arena, &l->places, p);
+    emit(l, (Instr){.op = INSTR_SOFT, .a = l->places.len - 1});
+}
+
 static void meet_softly(Lower *l, const IrStmt *s)
 {
     l->at = s->at;
     l->stmt = s->id;
     if (touches_shared(l, s))
-        emit(l, (Instr){.op = INSTR_SOFT, .a = l->divergent});
+        let_others_come(l);
 }
 
 static bool ends_block(const IrStmt *s)

@@ -234,8 +234,8 @@ static void print_operand(TextBuf *out, const Code *c, char kind, int x, int pc)
     case 'y':
         buf_printf(out, "meeting %d", x);
         break;
-    case 'n':
-        buf_printf(out, "%d", x);
+    case 'o':
+        buf_printf(out, "in %d loops", c->place[x].count);
         break;
     case 't':
         buf_printf(out, "site %d", x);

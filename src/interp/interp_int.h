@@ -72,7 +72,6 @@ typedef struct {
     const Instr *at;
     WarpState state;
     int first, lanes; // its threads
-    int softs;        // how many it has passed
     const MemoryBarrier *barrier;
     int64_t element, parity;
 } Warp;

@@ -3,7 +3,7 @@
 // A warp is a coroutine whose state is explicit: its slots, its vector
 // registers and where it is. It runs until it has to wait; then the next that
 // is ready goes on, in ascending order. When none is ready, those that only
-// let others come as far are released, the innermost first. Nothing depends on
+// let others come as far are released, those behind first. Nothing depends on
 // time, so that results are the same on any machine.
 #include "interp/interp_int.h"
 
@@ -359,7 +359,6 @@ void start_crew(Worker *w, const Launch *l)
             warp->lanes = l->wave;
         warp->at = l->body.code;
         warp->state = WARP_READY;
-        warp->softs = 0;
         memcpy(warp->slot, w->slot,
                (size_t)w->code->slot_count * sizeof(Slot));
         for (int r = 0; r < w->code->warp_vector_count; r++)
@@ -367,17 +366,25 @@ void start_crew(Worker *w, const Launch *l)
     }
 }
 
-static bool is_before(const Warp *a, const Warp *b)
+// Whether warp a has come less far in the program than b: by the turns of the
+// loops around both, then by the place in the innermost of these.
+static bool is_before(const Code *c, const Warp *a, const Warp *b)
 {
-    if (a->at->a != b->at->a)
-        return a->at->a > b->at->a;
-    if (a->softs != b->softs)
-        return a->softs < b->softs;
+    const Progress *p = &c->place[a->at->a], *q = &c->place[b->at->a];
+
+    for (int i = 0; i < p->count && i < q->count; i++) {
+        int slot = p->counter[i];
+
+        if (slot != q->counter[i])
+            break;
+        if (a->slot[slot].i != b->slot[slot].i)
+            return a->slot[slot].i < b->slot[slot].i;
+    }
     return a->at < b->at;
 }
 
 // Those that only let others come as far; false when there are none.
-static bool release_soft(Crew *crew)
+static bool release_soft(const Code *c, Crew *crew)
 {
     const Warp *first = NULL;
     const Instr *at;
@@ -385,7 +392,7 @@ static bool release_soft(Crew *crew)
     for (int k = 0; k < crew->count; k++) {
         const Warp *warp = &crew->warp[k];
 
-        if (warp->state == WARP_SOFT && (!first || is_before(warp, first)))
+        if (warp->state == WARP_SOFT && (!first || is_before(c, warp, first)))
             first = warp;
     }
     if (!first)
@@ -398,7 +405,6 @@ static bool release_soft(Crew *crew)
             continue;
         warp->state = WARP_READY;
         warp->at = at + 1;
-        warp->softs++;
     }
     return true;
 }
@@ -442,7 +448,7 @@ bool run_crew(Worker *w)
                 ran = true;
             }
         if (!ran)
-            ran = release_soft(&w->crew);
+            ran = release_soft(w->code, &w->crew);
     }
     return all_done(&w->crew);
 }
