@@ -93,6 +93,23 @@ static Value get_inputs(Lang *l, Profiler *p, const Args *args)
     return out;
 }
 
+// One call with generated inputs: of the kernel, or of the function given.
+static Value run_once(Lang *l, Profiler *p, const Args *args)
+{
+    static const char *const names[] = {"func="};
+    Args none = {.at_span = args->at_span};
+    Value func, inputs;
+
+    args_bind(l, "run_once", args, names, 1, &func);
+    if (func.kind == VAL_UNBOUND || func.kind == VAL_NONE)
+        func = v_foreign(&p->kernel->foreign);
+    inputs = get_inputs(l, p, &none);
+    return lang_call(l, func,
+                     &(Args){.at = inputs.list->at,
+                             .count = inputs.list->len,
+                             .at_span = args->at_span});
+}
+
 static bool profiler_method(Lang *l, Foreign *self, Text name,
                             const Args *args, Value *out)
 {
@@ -101,6 +118,8 @@ static bool profiler_method(Lang *l, Foreign *self, Text name,
         *out = assert_allclose(l, p, args);
     else if (text_is(name, "do_bench"))
         *out = do_bench(p, args);
+    else if (text_is(name, "run_once"))
+        *out = run_once(l, p, args);
     else if (text_is(name, "_get_inputs"))
         *out = get_inputs(l, p, args);
     else

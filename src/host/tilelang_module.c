@@ -337,7 +337,8 @@ static const char *const parts[] = {
     "carver.arch.driver", "utils", "utils.tensor", "utils.target", "testing",
     "language.fp8", "contrib", "contrib.nvcc", "engine", "engine.callback",
     "tools", "tools.cuda", "tools.cuda.iket", "transform", "tileop",
-    "tileop.base", "tvm", "tvm.tirx",
+    "tileop.base", "tvm", "tvm.tirx", "intrinsics", "cuda", "cuda.intrinsics",
+    "rocm", "rocm.intrinsics",
 };
 
 // PassConfigKey.TL_ENABLE_FAST_MATH is "tl.enable_fast_math".
@@ -423,6 +424,11 @@ static bool lookup(Lang *l, Module *m, Text name, Value *out)
         return false;
     if (text_is(m->name, "tilelang.tvm.tirx")       // T without its tiles
         && lang_getattr(l, module_value(lang_language_module(l)), name, out,
+                        (Span){0}))
+        return true;
+    // the swizzles of hand-written matrix code are layouts too
+    if (text_ends(m->name, ".intrinsics")
+        && lang_getattr(l, module_value(lang_layout_module(l)), name, out,
                         (Span){0}))
         return true;
     if (tilelang_import(lang_options(l)->ctx, full, out))
