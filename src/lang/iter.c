@@ -223,9 +223,6 @@ IterState *iter_of(Lang *l, Value v, Span at)
         return over(l, "list_iterator", v, list_next);
     case VAL_TUPLE:
         return over(l, "tuple_iterator", v, list_next);
-    case VAL_DTYPE: // a dtype is its name
-        v = v_str(text_of(dtype_info(v.dtype)->name));
-        // fall through
     case VAL_STR:
         return over(l, "str_iterator", v, text_next);
     case VAL_DTYPE:                             // upstream's are strings
