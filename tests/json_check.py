@@ -75,6 +75,9 @@ def live_documents(tilesim, top):
                 commands.append(["banks", "--target", "h100", path])
             if file.endswith(".gold.gz"):
                 commands.append(["matrix", path])
+    for name in ("fa", "mla_decode", "rms_norm"):
+        commands.append(["lds-report", "--json",
+                         os.path.join(top, "programs", name + ".tile")])
     for command in commands:
         name = " ".join(os.path.basename(word) for word in command)
         yield name, printed(tilesim, *command)

@@ -15,14 +15,16 @@ typedef enum {
 enum {
     CMD_RUN = 1 << COMMAND_RUN,
     CMD_DUMP = 1 << COMMAND_DUMP,
+    CMD_LDS_REPORT = 1 << COMMAND_LDS_REPORT,
     CMD_BANKS = 1 << COMMAND_BANKS,
     CMD_MATRIX = 1 << COMMAND_MATRIX,
     CMD_EXPLAIN = 1 << COMMAND_EXPLAIN,
     CMD_OPS = 1 << COMMAND_OPS,
-    CMD_LAUNCHING = CMD_RUN | CMD_DUMP,
+    CMD_LAUNCHING = CMD_RUN | CMD_DUMP | CMD_LDS_REPORT,
     CMD_SWEEPING = CMD_RUN,
-    CMD_TARGETED = CMD_RUN | CMD_DUMP | CMD_BANKS,
-    CMD_REPORTING = CMD_RUN | CMD_BANKS | CMD_MATRIX | CMD_EXPLAIN,
+    CMD_TARGETED = CMD_RUN | CMD_DUMP | CMD_BANKS | CMD_LDS_REPORT,
+    CMD_REPORTING = CMD_RUN | CMD_BANKS | CMD_MATRIX | CMD_EXPLAIN |
+                    CMD_LDS_REPORT,
     CMD_ANY = (1 << COMMAND_COUNT) - 1,
 };
 
@@ -68,6 +70,6 @@ _Noreturn void cli_usage(const Cli *c, const char *format, ...)
 const char *cli_file(const Cli *c, const char *what);
 
 // One function a command; returns the exit code.
-#define COMMAND(id, name, operands, summary, example) int cmd_##name(Cli *c);
+#define COMMAND(id, function, ...) int cmd_##function(Cli *c);
 #include "cli/commands.def"
 #endif

@@ -66,8 +66,7 @@ static void settle(Cli *c)
 static int run_command(Cli *c)
 {
     static int (*const run[])(Cli *) = {
-#define COMMAND(id, name, operands, summary, example)                          \
-    [COMMAND_##id] = cmd_##name,
+#define COMMAND(id, function, ...) [COMMAND_##id] = cmd_##function,
 #include "cli/commands.def"
     };
     return run[c->command](c);

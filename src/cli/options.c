@@ -24,8 +24,8 @@ static const OptionRow rows[] = {
 static const struct {
     const char *name, *operands, *summary, *example;
 } commands[] = {
-#define COMMAND(id, name, operands, summary, example)                          \
-    [COMMAND_##id] = {#name, operands, summary, example},
+#define COMMAND(id, function, name, operands, summary, example)                \
+    [COMMAND_##id] = {name, operands, summary, example},
 #include "cli/commands.def"
 };
 
@@ -263,7 +263,7 @@ void cli_help(void)
     buf_puts(&b, "usage: tilesim COMMAND [options] FILE\n\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         buf_printf(&b, "  %s", commands[i].name);
-        for (int pad = strlen(commands[i].name); pad < 10; pad++)
+        for (int pad = strlen(commands[i].name); pad < 12; pad++)
             buf_addc(&b, ' ');
         buf_printf(&b, "%s\n", commands[i].summary);
     }

@@ -44,15 +44,15 @@ static void argument(TextBuf *b, const IrConfig *c, int i)
 
 // As many as there is room for. Sizes first: the T.const ones of an eager kernel
 // come last in the table.
-static bool arguments(TextBuf *b, const RunReport *r)
+static bool arguments(TextBuf *b, const KernelObject *k)
 {
-    const IrConfig *c = &r->c->kernel->ir->config;
+    const IrConfig *c = &k->ir->config;
     int n = c->argument_count;
-    int first = n - r->c->kernel->const_count;
+    int first = n - k->const_count;
     size_t start = b->len;
-    for (int k = 0; k < n; k++) {
+    for (int i = 0; i < n; i++) {
         size_t before = b->len;
-        argument(b, c, first > 0 ? (first + k) % n : k);
+        argument(b, c, first > 0 ? (first + i) % n : i);
         if (b->len - start > HEAD_WIDTH) {
             b->len = before;
             return false;
@@ -75,9 +75,8 @@ static bool is_mnk(const IrConfig *c)
 }
 
 // "   tile 128x64, ", or "   tile N=32 H=64, "
-static void tile(TextBuf *b, const RunReport *r)
+static void tile(TextBuf *b, const IrConfig *c)
 {
-    const IrConfig *c = &r->c->kernel->ir->config;
     bool mnk = is_mnk(c), any = false;
     for (int i = 0; i < c->argument_count; i++) {
         Text name = c->argument_names[i];
@@ -109,10 +108,10 @@ static bool visit_launch(void *ctx, IrStmt *s)
     return false;
 }
 
-static void threads(TextBuf *b, const RunReport *r)
+static void threads(TextBuf *b, const IrKernel *ir)
 {
     Threads t = {0};
-    ir_walk(r->c->kernel->ir->body, visit_launch, NULL, &t);
+    ir_walk(ir->body, visit_launch, NULL, &t);
     for (int i = 0; i < t.len; i++)
         buf_printf(b, "%s%lld", !i ? "" : i + 1 < t.len ? ", " : " and ",
                    (long long)t.at[i]);
@@ -122,9 +121,8 @@ static void threads(TextBuf *b, const RunReport *r)
 // ---- all of them, with -v ---------------------------------------------------
 
 // As -D takes them.
-static void all_arguments(TextBuf *b, const RunReport *r)
+static void all_arguments(TextBuf *b, const IrConfig *c)
 {
-    const IrConfig *c = &r->c->kernel->ir->config;
     size_t line = b->len;
     buf_puts(b, "arguments");
     report_column(b, line, 18);
@@ -145,27 +143,27 @@ static void all_arguments(TextBuf *b, const RunReport *r)
 
 // ---- the lines --------------------------------------------------------------
 
-static void headline(TextBuf *b, const RunReport *r)
+void report_kernel(TextBuf *b, const Cli *cli, const KernelObject *k)
 {
-    const IrKernel *ir = r->c->kernel->ir;
+    const IrKernel *ir = k->ir;
     size_t line = b->len;
     if (ir->at.file) {
-        const Source *s = sources_get(r->cli->sources, ir->at.file);
+        const Source *s = sources_get(cli->sources, ir->at.file);
         const char *slash = strrchr(s->path, '/');
         buf_printf(b, "%s:%d ", slash ? slash + 1 : s->path,
-                   sources_place(r->cli->sources, ir->at.file, ir->at.begin)
+                   sources_place(cli->sources, ir->at.file, ir->at.begin)
                        .line);
     }
     buf_printf(b, "%.*s", TEXT_ARG(ir->name));
     report_column(b, line, 16);
-    bool whole = arguments(b, r);
-    tile(b, r);
-    threads(b, r);
-    if (!whole && !r->cli->verbose)
+    bool whole = arguments(b, k);
+    tile(b, &ir->config);
+    threads(b, ir);
+    if (!whole && !cli->verbose)
         buf_puts(b, "  (-v: all)");
     buf_addc(b, '\n');
-    if (r->cli->verbose && ir->config.argument_count)
-        all_arguments(b, r);
+    if (cli->verbose && ir->config.argument_count)
+        all_arguments(b, &ir->config);
 }
 
 static void inputs_line(TextBuf *b, const RunReport *r)
@@ -192,6 +190,6 @@ static void inputs_line(TextBuf *b, const RunReport *r)
 
 void report_head(TextBuf *b, const RunReport *r)
 {
-    headline(b, r);
+    report_kernel(b, r->cli, r->c->kernel);
     inputs_line(b, r);
 }

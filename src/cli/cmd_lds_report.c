@@ -1,0 +1,101 @@
+// cmd_lds_report.c - `tilesim lds-report`: does it fit, and how many at a time?
+#include "cli/lds_report.h"
+#include "cli/report.h"
+
+typedef struct {
+    Session s;
+    const Device *devices[DEVICE_COUNT];
+    int device_count;
+    TextBuf out;
+    Json json;
+    int kernels;
+    ExitCode exit;
+} Report;
+
+static void one_kernel(Report *r, KernelObject *k)
+{
+    Cli *c = r->s.cli;
+    LdsReport report;
+
+    if (!lds_report_make(c, k, r->devices, r->device_count, &report))
+        return;
+    if (!report.fits)
+        r->exit = exit_worst(r->exit, EXIT_NO_FIT);
+    if (c->json) {
+        lds_report_json(&r->json, &report);
+        return;
+    }
+    if (r->kernels++)
+        buf_addc(&r->out, '\n');
+    lds_report_text(&r->out, &report);
+}
+
+static void all_kernels(Report *r)
+{
+    Session *s = &r->s;
+
+    if (session_is_launch(s)) {
+        CaseOptions o = {.defines = s->defines,
+                         .define_count = s->define_count};
+        KernelObject *k = session_load(s) ? session_kernel(s, &o) : NULL;
+
+        if (k)
+            one_kernel(r, k);
+        return;
+    }
+    diag_hide_warnings(s->cli->diag);   // of a run, and nothing runs
+    session_script(s);
+    for (int i = 0; i < s->host->kernels.len; i++)
+        one_kernel(r, s->host->kernels.at[i]);
+}
+
+static void begin_document(Report *r)
+{
+    Json *j = &r->json;
+
+    *j = json_start(&r->out, true);
+    json_begin_object(j);
+    json_key(j, TEXT("schema"));
+    json_string(j, "tilesim/1");
+    json_key(j, TEXT("command"));
+    json_string(j, "lds-report");
+    json_key(j, TEXT("file"));
+    json_string(j, r->s.path);
+    json_key(j, TEXT("kernels"));
+    json_begin_array(j);
+}
+
+static void end_document(Report *r)
+{
+    json_end_array(&r->json);
+    report_diagnostics(&r->json, r->s.cli);
+    json_key(&r->json, TEXT("exit"));
+    json_int(&r->json, r->exit);
+    json_end_object(&r->json);
+    buf_addc(&r->out, '\n');
+}
+
+int cmd_lds_report(Cli *c)
+{
+    Report r = {.exit = EXIT_CLEAN};
+    FILE *nowhere = fopen("/dev/null", "w");    // what a script prints of a run
+    HostOptions options = {.out = nowhere ? nowhere : stderr,
+                           .record_only = true};
+
+    r.device_count = cli_devices(c, "mi300x,h100", r.devices,
+                                 (int)countof(r.devices));
+    if (!session_open(&r.s, c, &options))
+        return diag_exit(c->diag);
+    if (c->json)
+        begin_document(&r);
+    all_kernels(&r);
+    r.exit = exit_worst(r.exit, session_exit(&r.s));
+    if (c->json)
+        end_document(&r);
+    buf_write(&r.out, stdout);
+    buf_release(&r.out);
+    session_close(&r.s);
+    if (nowhere)
+        fclose(nowhere);
+    return r.exit;
+}

@@ -1,0 +1,143 @@
+// lds_report.c - plans of a kernel for several targets, side by side.
+#include "cli/lds_report.h"
+
+// ---- rows ------------------------------------------------------------------
+
+static LdsRow *row_of(LdsReport *r, LdsLaunch *l, IrBuffer *b, int *room)
+{
+    LdsRow fresh = {.ir = b};
+    struct {
+        LdsRow *at;
+        int len, room;
+    } rows = {l->rows, l->row_count, *room};
+
+    for (int i = 0; i < rows.len; i++)
+        if (rows.at[i].ir == b)
+            return &rows.at[i];
+    vec_push(r->cli->arena, &rows, fresh);
+    l->rows = rows.at;
+    l->row_count = rows.len;
+    *room = rows.room;
+    return &rows.at[rows.len - 1];
+}
+
+// Buffers in the order of the first target; the workspaces last.
+static void make_rows(LdsReport *r, LdsLaunch *l)
+{
+    int room = 0;
+
+    for (int own = 1; own >= 0; own--)
+        for (int t = 0; t < r->device_count; t++) {
+            const PlanLaunch *p = l->target[t].plan;
+
+            for (int i = 0; i < p->buffer_count; i++) {
+                const PlanBuffer *b = &p->buffers[i];
+                LdsRow *row;
+
+                if (b->is_unused || own != (b->ir != NULL))
+                    continue;
+                row = row_of(r, l, b->ir, &room);
+                row->at[t] = b;
+                row->bytes[t] += b->bytes;
+            }
+        }
+}
+
+// ---- a launch on a target --------------------------------------------------
+
+// 32-bit registers that hold a thread's part of every fragment.
+static int fragment_registers(const Plan *p, const PlanLaunch *l)
+{
+    int64_t bits = 0;
+
+    for (int i = 0; i < l->fragment_count; i++) {
+        const IrBuffer *b = l->fragments[i];
+        const PlanFragment *f = p->fragments[b->id];
+
+        if (f)
+            bits += ((int64_t)f->locals * dtype_info(b->dtype)->bits + 31) /
+                    32 * 32;
+    }
+    return (int)(bits / 32);
+}
+
+static LdsTarget make_target(const Plan *p, const PlanLaunch *l)
+{
+    const Device *d = p->device;
+    LdsTarget t = {.plan = l, .threads = l->threads + l->producers};
+    BlockNeeds needs = {.threads = t.threads};
+
+    t.bytes = l->arena + l->static_bytes +
+              (int64_t)l->barriers * LDS_BARRIER_BYTES;
+    t.fits = t.bytes <= d->smem_block;
+    t.registers = fragment_registers(p, l);
+    needs.smem = t.bytes;
+    t.occupancy = device_occupancy(d, &needs);
+    return t;
+}
+
+static void make_grid(LdsLaunch *l)
+{
+    const IrStmt *s = l->stmt;
+
+    l->blocks = 1;
+    for (int d = 0; d < IR_MAX_GRID; d++) {
+        l->grid[d] = 1;
+        if (d < s->var_count && !ir_is_int(s->extent[d], &l->grid[d]))
+            l->blocks = -1;
+        if (l->blocks >= 0 &&
+            __builtin_mul_overflow(l->blocks, l->grid[d], &l->blocks))
+            l->blocks = -1;
+    }
+}
+
+static void make_launch(LdsReport *r, int index)
+{
+    LdsLaunch *l = &r->launches[index];
+
+    l->index = index;
+    l->stmt = r->plan[0]->launches[index].stmt;
+    make_grid(l);
+    for (int t = 0; t < r->device_count; t++) {
+        l->target[t] = make_target(r->plan[t], &r->plan[t]->launches[index]);
+        r->fits = r->fits && l->target[t].fits;
+    }
+    make_rows(r, l);
+}
+
+bool lds_report_make(Cli *c, const KernelObject *k,
+                     const Device *const *devices, int count, LdsReport *out)
+{
+    *out = (LdsReport){.cli = c, .kernel = k, .devices = devices,
+                       .device_count = count, .fits = true};
+    for (int t = 0; t < count; t++) {
+        out->plan[t] = plan_build(c->arena, k->ir, devices[t], PLAN_TILELANG);
+        if (!out->plan[t])
+            return false;
+    }
+    out->launch_count = out->plan[0]->launch_count;
+    out->launches = new_array(c->arena, LdsLaunch, out->launch_count);
+    for (int i = 0; i < out->launch_count; i++)
+        make_launch(out, i);
+    return true;
+}
+
+static bool find_staged(void *ctx, IrStmt *s)
+{
+    bool *found = ctx;
+
+    if (s->kind == STMT_FOR && s->loop == LOOP_PIPELINED &&
+        ir_attr_int(s, ATTR_NUM_STAGES, 0) > 0 && !ir_attr_get(s, ATTR_ORDER))
+        *found = true;
+    return true;
+}
+
+bool lds_stages_idle(const LdsReport *r, const Device *d)
+{
+    bool found = false;
+
+    if (d->arch != ARCH_GFX942)
+        return false;
+    ir_walk(r->kernel->ir->body, find_staged, NULL, &found);
+    return found;
+}

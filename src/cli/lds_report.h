@@ -1,0 +1,57 @@
+// lds_report.h - the shared memory of a kernel on several targets, as rows.
+#ifndef CLI_LDS_REPORT_H
+#define CLI_LDS_REPORT_H
+
+#include "cli/session.h"
+#include "device/occupancy.h"
+#include "plan/plan.h"
+#include "support/json.h"
+
+enum { LDS_BARRIER_BYTES = 8 };         // of an mbarrier
+
+// One buffer, or the workspaces of all reductions together, by target.
+typedef struct {
+    IrBuffer *ir;                       // NULL: the workspaces
+    const PlanBuffer *at[DEVICE_COUNT]; // NULL: none there
+    int64_t bytes[DEVICE_COUNT];
+} LdsRow;
+
+// A launch of the kernel on a target.
+typedef struct {
+    const PlanLaunch *plan;
+    int64_t bytes;                      // all that counts against the limit
+    int threads;                        // with those that feed a pipeline
+    int registers;                      // a thread's share of all fragments
+    Occupancy occupancy;                // at most: other registers are unknown
+    bool fits;
+} LdsTarget;
+
+typedef struct {
+    int index;                          // of the launch
+    const IrStmt *stmt;
+    int64_t grid[IR_MAX_GRID];
+    int64_t blocks;                     // -1: sizes are not constant
+    LdsRow *rows;
+    int row_count;
+    LdsTarget target[DEVICE_COUNT];
+} LdsLaunch;
+
+typedef struct {
+    const Cli *cli;
+    const KernelObject *kernel;
+    const Device *const *devices;
+    int device_count;
+    const Plan *plan[DEVICE_COUNT];
+    LdsLaunch *launches;
+    int launch_count;
+    bool fits;                          // every launch on every target
+} LdsReport;
+
+// False after reporting why there is no plan.
+bool lds_report_make(Cli *c, const KernelObject *k,
+                     const Device *const *devices, int count, LdsReport *out);
+void lds_report_text(TextBuf *out, const LdsReport *r);
+void lds_report_json(Json *out, const LdsReport *r);
+// Does num_stages stay without effect on this target?
+bool lds_stages_idle(const LdsReport *r, const Device *d);
+#endif
