@@ -274,11 +274,13 @@ typedef struct {
     int buffer;                 // tensors
 } CodeParam;
 
-// A symbol takes its value from dimension (or stride) `dim` of a parameter.
+// A symbol takes its value from dimension (or stride) `dim` of a parameter,
+// which is factor * symbol + offset.
 typedef struct {
     Text name;
     int slot, param, dim;
     bool stride;
+    int64_t factor, offset;
 } CodeSymbol;
 
 // A serial loop, for --print's @k=3.

@@ -120,6 +120,10 @@ static int64_t wrap_int(DType t, int64_t v)
     switch (t) {
     case DT_BOOL:
         return v != 0;
+    case DT_I4:
+        return ((v & 15) ^ 8) - 8;
+    case DT_U4:
+        return v & 15;
     case DT_I8:
         return (int8_t)v;
     case DT_I16:
@@ -281,6 +285,10 @@ static void find_true_storage(Lower *l)
             continue;
         root->lanes = false;
         l->code->reinterprets = true;
+        l->at = l->k->buffers[i]->at;
+        if (dtype_info(c->dtype)->bits < 8 || dtype_info(root->dtype)->bits < 8)
+            unsupported(l, "a view of %s as %s", dtype_info(root->dtype)->name,
+                        dtype_info(c->dtype)->name);
     }
     for (int i = 0; i < l->k->buffer_count; i++)
         if (!l->code->buffer[l->code->buffer[i].root].lanes)
@@ -295,7 +303,7 @@ static void set_shape(Lower *l, const IrBuffer *b)
     l->at = b->at;
     c->element = c->lanes ? (int)lane_bytes(lane_type_of(c->dtype))
                 : b->scope == SCOPE_BARRIER ? BARRIER_BYTES
-                                            : dtype_info(c->dtype)->bits / 8;
+                                            : (int)dtype_bytes(c->dtype, 1);
     for (int d = 0; d < b->rank; d++) {
         if (ir_is_int(b->shape[d], &c->shape[d])) {
             if (c->shape[d] < 0)
@@ -392,9 +400,10 @@ static void bind_slot(Lower *l, const IrVar *v)
     l->binding[v->id] = (Binding){.kind = BIND_VAL, .val = slot_value(slot, t)};
 }
 
-static bool find_symbol(Lower *l, const IrVar *v, CodeSymbol *out)
+// plain: a size or stride that is v itself, else one that shows it.
+static bool find_symbol(Lower *low, const IrVar *v, bool plain, CodeSymbol *out)
 {
-    const IrKernel *k = l->k;
+    const IrKernel *k = low->k;
 
     for (int stride = 0; stride < 2; stride++)
         for (int i = 0; i < k->param_count; i++) {
@@ -402,12 +411,14 @@ static bool find_symbol(Lower *l, const IrVar *v, CodeSymbol *out)
 
             for (int d = 0; b && d < b->rank; d++) {
                 const IrExpr *e = stride ? b->strides[d] : b->shape[d];
+                IrLinear l;
 
-                if (!e || e->kind != EXPR_VAR || e->var != v)
+                if (!e || !ir_linear(e, &l) || l.symbol != v ||
+                    (l.factor != 1 || l.offset) == plain)
                     continue;
-                out->param = i;
-                out->dim = d;
-                out->stride = stride;
+                *out = (CodeSymbol){.name = out->name, .slot = out->slot,
+                                    .param = i, .dim = d, .stride = stride,
+                                    .factor = l.factor, .offset = l.offset};
                 return true;
             }
         }
@@ -429,7 +440,8 @@ static void init_symbols(Lower *l)
         s->slot = l->binding[v->id].val.reg;
         s->param = -1;
         l->at = v->at;
-        find_symbol(l, v, s);
+        if (!find_symbol(l, v, true, s))
+            find_symbol(l, v, false, s);
     }
 }
 

@@ -32,6 +32,7 @@ static bool takes_memory(Op op)
 {
     switch (op) {
     case OP_COPY:
+    case OP_ASYNC_COPY:
     case OP_FILL:
     case OP_CLEAR:
     case OP_ATOMIC_ADDX2:

@@ -323,6 +323,7 @@ void lower_tile(Lower *l, const IrStmt *s)
     switch (s->op) {
     case OP_COPY:
     case OP_TMA_COPY:
+    case OP_ASYNC_COPY:
         lower_copy(l, s);
         break;
     case OP_FILL:

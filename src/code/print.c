@@ -335,7 +335,7 @@ static void print_buffer(TextBuf *out, const Code *c, const CodeBuffer *b)
             print_slot(out, c, b->shape_slot[d]);
     }
     buf_printf(out, "] %s %s", b->scope, place[b->place]);
-    if (b->lanes && b->element != dtype_info(b->dtype)->bits / 8)
+    if (b->lanes && b->element != (int)dtype_bytes(b->dtype, 1))
         buf_printf(out, ", kept in %d bytes", b->element);
     if (&c->buffer[b->root] != b)
         buf_printf(out, ", a view of %.*s", TEXT_ARG(c->buffer[b->root].name));

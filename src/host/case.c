@@ -74,9 +74,13 @@ static bool fits(Filling *f, int p, const Tensor *t, const char *what)
     const IrBuffer *b = f->k->ir->params[p].buffer;
     int64_t want[IR_MAX_RANK] = {0};
     bool same = t->rank == b->rank && t->dtype == b->dtype;
-    for (int d = 0; same && d < b->rank; d++)
-        if (b->shape[d]->kind == EXPR_VAR)
-            add_size(f, b->shape[d]->var->name, t->shape[d]);
+    for (int d = 0; same && d < b->rank; d++) {
+        IrLinear l;
+        int64_t size;
+        if (ir_linear(b->shape[d], &l)
+            && ir_linear_solve(&l, t->shape[d], &size))
+            add_size(f, l.symbol->name, size);
+    }
     bool known = kernel_shape(f->k, p, f->sizes, f->size_count, want);
     for (int d = 0; same && known && d < b->rank; d++)
         same = t->shape[d] == want[d];

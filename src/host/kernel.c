@@ -181,6 +181,8 @@ static InterpArg interp_arg(const IrParam *p, const KernelArg *a,
         return out;
     }
     out.dtype = a->tensor.dtype;
+    if (p->buffer->dtype == DT_TF32 && out.dtype == DT_F32)
+        out.dtype = DT_TF32;
     out.rank = a->tensor.rank;
     for (int d = 0; d < out.rank && d < INTERP_MAX_RANK; d++) {
         out.shape[d] = a->tensor.shape[d];
@@ -219,10 +221,17 @@ static int sizes_from(const KernelObject *k, const KernelArg *args,
         const IrBuffer *b = k->ir->params[i].buffer;
         if (!b || !given[i] || b->rank != args[i].tensor.rank)
             continue;
-        for (int d = 0; d < b->rank && n < room; d++)
-            if (b->shape[d]->kind == EXPR_VAR)
-                sizes[n++] = (SymbolSize){b->shape[d]->var->name,
-                                          args[i].tensor.shape[d]};
+        for (int d = 0; d < b->rank && n < room; d++) {
+            int64_t size = args[i].tensor.shape[d];
+            IrLinear l;
+
+            if (d + 1 == b->rank
+                && tensor_is_packed(&args[i].tensor, b->dtype))
+                size *= 2;
+            if (ir_linear(b->shape[d], &l)
+                && ir_linear_solve(&l, size, &sizes[n].value))
+                sizes[n++].name = l.symbol->name;
+        }
     }
     return n;
 }
@@ -275,7 +284,10 @@ static void allocate_outputs(KernelObject *k, KernelArg *args, bool *given,
         if (!kernel_shape(k, i, sizes, n, shape))
             lang_raise(h->lang, "ValueError", at, "no shape for output '%.*s'",
                        TEXT_ARG(b->name));
-        if (!tensor_new(&h->heap, &args[i].tensor, b->dtype, b->rank, shape))
+        if (b->rank && dtype_info(b->dtype)->bits < 8)
+            shape[b->rank - 1] = (shape[b->rank - 1] + 1) / 2;
+        if (!tensor_new(&h->heap, &args[i].tensor,
+                        tensor_storage_dtype(b->dtype), b->rank, shape))
             lang_raise(h->lang, "MemoryError", at,
                        "no memory for output '%.*s'", TEXT_ARG(b->name));
         tensor_poison(&args[i].tensor);
@@ -342,6 +354,40 @@ static _Noreturn void did_not_run(const KernelObject *k, const Args *call)
     lang_stop(h->lang, diag_exit(h->options.diag));
 }
 
+// Tensors of two elements a byte are unpacked for the run, into `packed` goes
+// what the program gave.
+static void unpack_arguments(KernelObject *k, KernelArg *args, Tensor *packed,
+                             Span at)
+{
+    for (int i = 0; i < k->ir->param_count; i++) {
+        const IrBuffer *b = k->ir->params[i].buffer;
+        int64_t last = -1;
+
+        packed[i].rank = -1;
+        if (!b || !tensor_is_packed(&args[i].tensor, b->dtype))
+            continue;
+        ir_is_int(b->shape[b->rank - 1], &last);
+        packed[i] = args[i].tensor;
+        if (args[i].tensor.rank != b->rank
+            || !tensor_unpack4(&args[i].tensor, &packed[i], b->dtype, last))
+            lang_raise(k->host->lang, "ValueError", at,
+                       "'%.*s' is %s, two elements a byte: %lld bytes in its "
+                       "last dimension are expected", TEXT_ARG(b->name),
+                       dtype_info(b->dtype)->name, (long long)(last + 1) / 2);
+    }
+}
+
+static void pack_arguments(const KernelObject *k, KernelArg *args,
+                           Tensor *packed)
+{
+    for (int i = 0; i < k->ir->param_count; i++) {
+        if (packed[i].rank < 0)
+            continue;
+        tensor_pack4(&packed[i], &args[i].tensor);
+        tensor_release(&args[i].tensor);
+    }
+}
+
 static Value kernel_call(Lang *l, Foreign *self, const Args *call)
 {
     KernelObject *k = (KernelObject *)self;
@@ -355,7 +401,10 @@ static Value kernel_call(Lang *l, Foreign *self, const Args *call)
         return out;
     InterpOptions options = {.max_findings = 20,
                              .memory_limit = host_memory_left(k->host)};
+    Tensor *packed = new_array(lang_arena(l), Tensor, n + 1);
+    unpack_arguments(k, args, packed, call->at_span);
     InterpResult r = kernel_run(k, CODE_AS_WRITTEN, args, NULL, &options);
+    pack_arguments(k, args, packed);
     if (r.printed.len)
         buf_write(&r.printed, k->host->options.out);
     if (r.launches && k->host->options.launched)

@@ -15,7 +15,7 @@ typedef struct {
 
 bool becomes_f64(DType t)
 {
-    return dtype_is_float(t) && !dtype_is_fp8(t);
+    return dtype_is_float(t) && dtype_info(t)->bits >= 16;
 }
 
 bool tensor_in_f64(const Tensor *t, Tensor *out)

@@ -86,6 +86,10 @@ static int integer_range(DType t, SupplyKind kind, int *low)
         *low = -2;
         return 5;
     }
+    if (kind == SUPPLY_AUTO && t == DT_E2M1FN) {
+        *low = -6;
+        return 13;
+    }
     if (kind == SUPPLY_AUTO && dtype_is_fp8(t)) {
         *low = -128;
         return 256;
@@ -145,8 +149,10 @@ const char *supply_words(SupplyKind kind, DType t)
     if (kind < SUPPLY_COUNT && words[kind])
         return words[kind];
     if (dtype_is_float(t) && kind != SUPPLY_INTEGER)
-        return dtype_is_fp8(t) && kind == SUPPLY_AUTO ? "-128..127"
-                                                      : "U(-1,1)";
+        return kind != SUPPLY_AUTO ? "U(-1,1)"
+               : t == DT_E2M1FN    ? "-6..6"
+               : dtype_is_fp8(t)   ? "-128..127"
+                                   : "U(-1,1)";
     if (kind == SUPPLY_UNIFORM)
         return "1";
     return dtype_info(t)->kind == KIND_BOOL ? "0..1"

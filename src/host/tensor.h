@@ -93,6 +93,16 @@ void tensor_assign_number(Tensor *dst, double f64, int64_t i64);
 // On the calling thread: src's elements to contiguous memory.
 void tensor_read(const Tensor *src, DType to, void *dst, CastRule rule);
 double tensor_get_f64(const Tensor *t, const int64_t *index);
+
+// ---- pack4.c ----------------------------------------------------------------
+// What programs hold elements of t in: int8 or uint8 for two of 4 bits each,
+// float32 for tfloat32.
+DType tensor_storage_dtype(DType t);
+bool tensor_is_packed(const Tensor *t, DType want);     // bytes, for `want`
+// A new tensor of `last` elements (-1: twice the bytes) along the last
+// dimension. False when the sizes do not agree or memory is short.
+bool tensor_unpack4(Tensor *out, const Tensor *packed, DType t, int64_t last);
+void tensor_pack4(Tensor *packed, const Tensor *t);     // back
 void tensor_fill_f64(Tensor *t, double v);
 // What uninitialised memory looks like here: NaN, -1, True. A new tensor; an
 // element that no kernel stores shows.

@@ -9,7 +9,7 @@ double verdict_norm_tol(DType t)
 {
     if (!dtype_is_float(t) || t == DT_F64)
         return 1e-5;
-    if (dtype_is_fp8(t))
+    if (dtype_info(t)->bits <= 8)
         return 6e-2;
     return t == DT_BF16 ? 2e-2 : 5e-3;
 }

@@ -86,6 +86,15 @@ static void set_scalars(Run *run)
     }
 }
 
+// A size that does not fit is found out when shapes are checked.
+static int64_t symbol_value(const CodeSymbol *s, const InterpArg *args)
+{
+    const InterpArg *a = &args[s->param];
+    int64_t size = s->stride ? a->strides[s->dim] : a->shape[s->dim];
+
+    return (size - s->offset) / s->factor;
+}
+
 static bool bind_symbols(Run *run, Diag *d)
 {
     for (int i = 0; i < run->code->symbol_count; i++) {
@@ -96,9 +105,7 @@ static bool bind_symbols(Run *run, Diag *d)
                                 "'%.*s' is no dimension of any tensor: "
                                 "its value is unknown",
                                 TEXT_ARG(s->name));
-        run->host.slot[s->slot].i = s->stride
-                                        ? run->args[s->param].strides[s->dim]
-                                        : run->args[s->param].shape[s->dim];
+        run->host.slot[s->slot].i = symbol_value(s, run->args);
     }
     return true;
 }
@@ -143,7 +150,7 @@ static bool is_dense(const InterpArg *a)
 
 static int64_t bytes_of(const Run *run, const CodeBuffer *b)
 {
-    int64_t bytes = dtype_info(b->dtype)->bits / 8;
+    int64_t bytes = (int64_t)dtype_bytes(b->dtype, 1);
 
     for (int i = 0; i < b->rank; i++) {
         int64_t n =
@@ -322,9 +329,7 @@ int64_t interp_memory(const Code *c, const InterpArg *args, int arg_count)
     for (int i = 0; i < c->symbol_count; i++)
         if (c->symbol[i].param >= 0)
             run.host.slot[c->symbol[i].slot].i =
-                c->symbol[i].stride
-                    ? args[c->symbol[i].param].strides[c->symbol[i].dim]
-                    : args[c->symbol[i].param].shape[c->symbol[i].dim];
+                symbol_value(&c->symbol[i], args);
     run_list(&run.host, &c->shapes);
     bytes = memory_of(&run);
     release_run(&run);

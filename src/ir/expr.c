@@ -308,6 +308,30 @@ static IrExpr *rule_function(Call *c)
     return require(c, is_float, "floats") ? node(c, c->a[0]->dtype) : NULL;
 }
 
+// x * y + z
+static IrExpr *rule_fused(Call *c)
+{
+    Call sum = {.k = c->k, .op = c->op, .n = 2, .at = c->at};
+    if (!match(c))
+        return NULL;
+    sum.a[0] = c->a[0];
+    sum.a[1] = c->a[2];
+    if (!match(&sum))
+        return NULL;
+    c->a[0] = sum.a[0];
+    c->a[1] = ir_cast(c->k, c->a[1], sum.a[0]->dtype, true, c->at);
+    c->a[2] = sum.a[1];
+    return require(c, is_float, "floats") ? node(c, c->a[0]->dtype) : NULL;
+}
+
+static IrExpr *rule_reciprocal(Call *c)
+{
+    if (!require(c, is_float, "floats"))
+        return NULL;
+    IrExpr *one = ir_float(c->k, c->a[0]->dtype, 1, c->at);
+    return ir_op2(c->k, OP_DIV, one, c->a[0], c->at);
+}
+
 static IrExpr *rule_function2(Call *c)
 {
     if (!match(c) || !require(c, is_float, "floats"))
@@ -521,6 +545,11 @@ static const struct {
     [OP_FAST_LOG] = {rule_function, 1}, [OP_FAST_LOG2] = {rule_function, 1},
     [OP_FAST_LOG10] = {rule_function, 1}, [OP_FAST_SIN] = {rule_function, 1},
     [OP_FAST_COS] = {rule_function, 1}, [OP_FAST_TAN] = {rule_function, 1},
+    [OP_FAST_RCP] = {rule_reciprocal, 1}, [OP_IEEE_ADD] = {rule_function2, 2},
+    [OP_IEEE_SUB] = {rule_function2, 2}, [OP_IEEE_MUL] = {rule_function2, 2},
+    [OP_IEEE_FMAF] = {rule_fused, 3},   [OP_IEEE_FRCP] = {rule_reciprocal, 1},
+    [OP_IEEE_FSQRT] = {rule_function, 1}, [OP_IEEE_FRSQRT] = {rule_function, 1},
+    [OP_IEEE_FDIV] = {rule_function2, 2},
 };
 
 int ir_op_arity(Op op)

@@ -333,3 +333,41 @@ IrExpr *fold_int_op(IrKernel *k, Op op, IrExpr *a, IrExpr *b, Span at,
         return fold_constants(k, op, a, b, at, failed);
     return simplify(k, op, a, b, at);
 }
+
+// ---- sizes ------------------------------------------------------------------
+
+static bool linear_op(const IrExpr *e, IrLinear *out)
+{
+    int64_t n;
+    int constant = ir_is_int(e->args[1], &n) ? 1 : 0;
+    if (!ir_is_int(e->args[constant], &n) ||
+        !ir_linear(e->args[1 - constant], out))
+        return false;
+    if (e->op == OP_MUL)
+        return n && !__builtin_mul_overflow(out->factor, n, &out->factor) &&
+               !__builtin_mul_overflow(out->offset, n, &out->offset);
+    if (e->op == OP_SUB && constant == 1)
+        return !__builtin_sub_overflow(out->offset, n, &out->offset);
+    return e->op == OP_ADD &&
+           !__builtin_add_overflow(out->offset, n, &out->offset);
+}
+
+bool ir_linear(const IrExpr *e, IrLinear *out)
+{
+    if (e->kind == EXPR_CAST)
+        return dtype_is_int(e->dtype) && ir_linear(e->args[0], out);
+    if (e->kind == EXPR_OP && e->count == 2)
+        return linear_op(e, out);
+    if (e->kind != EXPR_VAR || e->var->kind != VAR_SYMBOL)
+        return false;
+    *out = (IrLinear){e->var, 1, 0};
+    return true;
+}
+
+bool ir_linear_solve(const IrLinear *l, int64_t size, int64_t *out)
+{
+    if (__builtin_sub_overflow(size, l->offset, &size) || size % l->factor)
+        return false;
+    *out = size / l->factor;
+    return true;
+}

@@ -317,6 +317,14 @@ IrExpr *ir_atomic_value(const IrExpr *e);           // or NULL
 IrExpr *ir_truth(IrKernel *k, IrExpr *e, Span at);
 bool ir_is_int(const IrExpr *e, int64_t *out);      // an integer constant
 bool ir_same(const IrExpr *a, const IrExpr *b);     // structurally equal
+// A size that shows its symbol: e = factor * symbol + offset, factor not 0.
+typedef struct {
+    IrVar *symbol;
+    int64_t factor, offset;
+} IrLinear;
+bool ir_linear(const IrExpr *e, IrLinear *out);
+// The symbol's value where e is `size`; false when there is none.
+bool ir_linear_solve(const IrLinear *l, int64_t size, int64_t *out);
 // The dtype two operands are brought to (4.2); literal rules included.
 DType ir_match_dtype(const IrExpr *a, const IrExpr *b);
 

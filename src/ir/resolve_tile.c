@@ -470,7 +470,7 @@ bool ir_resolve_tile(IrKernel *k, const IrStmt *s)
     IrScanShape scan;
     IrCopyMap map;
     switch (s->op) {
-    case OP_COPY: case OP_TMA_COPY:
+    case OP_COPY: case OP_ASYNC_COPY: case OP_TMA_COPY:
         return resolve_copy(k, s);
     case OP_FILL: case OP_CLEAR:
         return resolve_fill(k, s);

@@ -61,6 +61,34 @@ Value layout_make(Lang *l, const Value *shape, const Value *map,
     return (Value){.kind = VAL_INDEXMAP, .indexmap = m};
 }
 
+// forward_fn(i..., rep) gives the thread and the index of a fragment's element.
+static void split_thread(Lang *l, IrIndexMap *m, Value fn, Span at)
+{
+    Value v = call_map(l, fn, m, m->replicate > 1, at);
+
+    if ((v.kind != VAL_LIST && v.kind != VAL_TUPLE) || v.list->len < 2)
+        lang_raise(l, "ValueError", at, "the forward_fn of a T.Fragment gives "
+                   "a thread and an index");
+    List rest = {.at = v.list->at + 1, .len = v.list->len - 1};
+    m->thread = to_expr(l, v.list->at[0], at);
+    take_outputs(l, m, (Value){.kind = VAL_TUPLE, .list = &rest}, at);
+}
+
+// T.Fragment(shape, forward_fn, forward_thread_fn, replicate, forward_index_fn)
+Value fragment_make(Lang *l, const Bound *b)
+{
+    enum { FORWARD = 1, THREAD, REPLICATE, INDEX };
+    bool split = bound_given(b, FORWARD) && !bound_given(b, THREAD);
+    Value v = layout_make(l, &b->at[0],
+                          bound_given(b, INDEX) ? &b->at[INDEX] : NULL,
+                          bound_given(b, THREAD) ? &b->at[THREAD] : NULL,
+                          bound_int(l, b, REPLICATE, 1), b->call);
+
+    if (split)
+        split_thread(l, v.indexmap, b->at[FORWARD], b->call);
+    return v;
+}
+
 IrIndexMap *layout_of(Lang *l, Value v, IrBuffer *b, Span at)
 {
     if (v.kind == VAL_INDEXMAP)
@@ -99,6 +127,7 @@ Module *lang_layout_module(Lang *l)
         "make_half_bank_swizzled_layout", "make_quarter_bank_swizzled_layout",
         "make_linear_layout", "make_wgmma_swizzled_layout",
         "make_mma_swizzle_layout", "make_mfma_swizzle_layout",
+        "make_gemm_fragment_8x8", "make_gemm_fragment_8x8_transposed",
     };
     Module *m = lang_module(l, "tilelang.layout");
     for (size_t i = 0; i < countof(makers); i++)

@@ -274,13 +274,38 @@ static bool stage_expr(Lang *l, const Bound *b, Value *out)
     return false;
 }
 
+// T.cast(v, dtype, round, sat, rbits): random bits for stochastic rounding.
+static void check_rbits(Lang *l, const Bound *b)
+{
+    static const char *const modes[] = {"", "rn", "rz", "rs"};
+    enum { ROUND = 2, RBITS = 4 };
+    Text mode = b->at[ROUND].kind == VAL_STR ? b->at[ROUND].s : TEXT("");
+    bool random = text_is(mode, "rs"), known = false;
+
+    for (size_t i = 0; i < countof(modes); i++)
+        known |= text_is(mode, modes[i]);
+    if (!known)
+        lang_raise(l, "ValueError", b->spans[ROUND], "Invalid round '%.*s': "
+                   "it is 'rn', 'rz' or 'rs'", TEXT_ARG(mode));
+    if (random && !bound_given(b, RBITS))
+        lang_raise(l, "ValueError", b->call, "rbits is required with "
+                   "round='rs'");
+    if (!random && bound_given(b, RBITS))
+        lang_raise(l, "ValueError", b->spans[RBITS], "rbits is only valid with "
+                   "round='rs'");
+}
+
 static Value cast_call(Lang *l, const Bound *b)
 {
     int v = b->op == OP_CAST_TO ? 1 : 0;
     DType t = value_to_dtype(l, b->at[1 - v], b->spans[1 - v]);
     bool sat = true;
     if (b->op == OP_CAST) {
-        sat = !bound_given(b, 3) || value_truth(l, b->at[3], b->spans[3]);
+        if (bound_given(b, 3) && b->at[3].kind != VAL_BOOL)
+            lang_raise(l, "ValueError", b->spans[3], "Invalid sat: it is True "
+                       "or False, not %s", value_type_name(b->at[3]));
+        sat = !bound_given(b, 3) || b->at[3].b;
+        check_rbits(l, b);
         if (bound_given(b, 2) && b->at[2].kind == VAL_STR && b->at[2].s.len
             && !text_is(b->at[2].s, "rn"))
             lang_unsupported(l, b->spans[2], "rounding mode '%.*s' of T.cast",
@@ -325,8 +350,29 @@ static Value round_call(Lang *l, const Bound *b)
     return expr_value(l, e);
 }
 
+// T.ieee_*: to nearest is what all arithmetic here does.
+static void check_rounding(Lang *l, const Bound *b)
+{
+    static const char *const modes[] = {"rn", "rz", "ru", "rd"};
+    int i = op_param_find(b->info, TEXT("rounding_mode"));
+    bool known = false;
+
+    if (i < 0 || !bound_given(b, i))
+        return;
+    for (size_t m = 0; m < countof(modes) && b->at[i].kind == VAL_STR; m++)
+        known |= text_is(b->at[i].s, modes[m]);
+    if (!known)
+        lang_raise(l, "ValueError", b->spans[i],
+                   "a rounding mode of %s is 'rn', 'rz', 'ru' or 'rd'",
+                   b->info->surface);
+    if (!text_is(b->at[i].s, "rn"))
+        lang_unsupported(l, b->spans[i], "rounding mode '%.*s' of %s",
+                         TEXT_ARG(b->at[i].s), b->info->surface);
+}
+
 static Value plain_expr(Lang *l, const Bound *b)
 {
+    check_rounding(l, b);
     IrExpr *args[OP_MAX_PARAMS];
     int n = 0;
     for (int i = 0; i < b->info->param_count; i++)

@@ -300,6 +300,12 @@ static Value tensor(Lang *l, const Bound *b)
 Value prim_getitem(Lang *l, Op op, Value index, Span at)
 {
     const OpInfo *info = op_info(l->options.ops, op);
+    if (op == OP_STRIDED_TENSOR && index.kind == VAL_TUPLE
+        && (index.list->len == 2 || index.list->len == 3))
+        return tensor_spec(l, op, shape_list(l, index.list->at[0], at),
+                           shape_list(l, index.list->at[1], at),
+                           index.list->len > 2 ? index.list->at[2]
+                                               : (Value){0}, at);
     if (op != OP_TENSOR && op != OP_BUFFER)
         lang_raise(l, "TypeError", at, "'%s' cannot be subscripted",
                    info->surface);

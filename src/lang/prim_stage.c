@@ -293,10 +293,7 @@ bool stage_call(Lang *l, const Bound *b, Value *out)
         *out = layout_make(l, &b->at[0], &b->at[1], NULL, 1, b->call);
         return true;
     case OP_FRAGMENT:
-        *out = layout_make(l, &b->at[0],
-                           bound_given(b, 4) ? &b->at[4] : &b->at[1],
-                           bound_given(b, 2) ? &b->at[2] : NULL,
-                           bound_int(l, b, 3, 1), b->call);
+        *out = fragment_make(l, b);
         return true;
     case OP_INDEX_TO_COORDINATES:
         *out = coordinates(l, b);

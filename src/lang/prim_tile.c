@@ -57,6 +57,24 @@ IrStmt *tile_stmt(Lang *l, const Bound *b)
 
 // ---- atomics -----------------------------------------------------------------
 
+// A load cannot release, a store cannot acquire.
+static void check_order(Lang *l, const Bound *b)
+{
+    int i = op_param_find(b->info, TEXT("memory_order"));
+    bool load = b->op == OP_ATOMIC_LOAD;
+    Text order;
+
+    if (i < 0 || !bound_given(b, i) || b->at[i].kind != VAL_STR)
+        return;
+    order = b->at[i].s;
+    if (text_is(order, "acq_rel")
+        || text_is(order, load ? "release" : "acquire")
+        || (!load && text_is(order, "consume")))
+        lang_raise(l, "ValueError", b->spans[i],
+                   "memory_order='%.*s' is not for %s", TEXT_ARG(order),
+                   b->info->surface);
+}
+
 // The old value of an atomic: read now, once. Without a value: what is there.
 static Value atomic_prev(Lang *l, const Bound *b, bool load)
 {
@@ -144,6 +162,10 @@ Value alloc_reducer(Lang *l, const Bound *b, IrBuffer *buffer)
         lang_raise(l, "ValueError", b->spans[2],
                    "a reducer's op is sum, max, min, bitand, bitor or bitxor, "
                    "not '%.*s'", TEXT_ARG(op));
+    if (text_starts(op, "bit") && dtype_is_float(buffer->dtype))
+        lang_raise(l, "AssertionError", b->call,
+                   "a reducer of op '%.*s' holds integers, not %s",
+                   TEXT_ARG(op), dtype_info(buffer->dtype)->name);
     s->buffer = buffer;
     bound_attrs(l, b, s, 2);
     trace_add(l, s);
@@ -313,6 +335,8 @@ Value tile_call(Lang *l, const Bound *b)
     default:
         break;
     }
+    if (load || b->op == OP_ATOMIC_STORE)
+        check_order(l, b);
     if (wants_prev(l, b) && takes_address(b->op))
         lang_unsupported(l, b->call, "return_prev of %s, a vector of values,",
                          b->info->surface);

@@ -385,6 +385,15 @@ static void bind_eager_params(Lang *l, Frame *f, Function *fn,
     }
 }
 
+bool trace_holds(DType held, DType t)
+{
+    if (held == t)
+        return true;
+    if (dtype_info(t)->bits < 8)
+        return held == DT_I8 || held == DT_U8;
+    return t == DT_TF32 && held == DT_F32;
+}
+
 // A T.const name that stands alone as a size of a declared tensor takes the
 // actual size.
 static void match_consts(Lang *l, Trace *t, const IrBuffer *b, Value actual,
@@ -400,17 +409,21 @@ static void match_consts(Lang *l, Trace *t, const IrBuffer *b, Value actual,
                    shape->len);
     for (int d = 0; d < b->rank; d++) {
         const IrExpr *e = b->shape[d];
+        int64_t size = shape->at[d].i;
+        if (d + 1 == b->rank && dtype_info(b->dtype)->bits < 8
+            && actual.spec->dtype != b->dtype)
+            size *= 2;
         for (int i = 0; i < t->consts.len; i++) {
             ConstSize *c = &t->consts.at[i];
             if (e->kind != EXPR_VAR || e->var != c->var)
                 continue;
-            if (c->known && c->value != shape->at[d].i)
+            if (c->known && c->value != size)
                 lang_raise(l, "ValueError", at,
                            "%.*s is %lld here and %lld in dimension %d of "
                            "'%.*s'", TEXT_ARG(c->name), (long long)c->value,
-                           (long long)shape->at[d].i, d, TEXT_ARG(b->name));
+                           (long long)size, d, TEXT_ARG(b->name));
             c->known = true;
-            c->value = shape->at[d].i;
+            c->value = size;
         }
     }
 }

@@ -126,6 +126,9 @@ void trace_assert(Lang *l, Frame *f, const Ast *s);
 // trace_stmt.c
 void trace_bind(Lang *l, Frame *f, Text name, Value v);     // a fresh binding
 IrBuffer *trace_param(const Trace *t, Text name);   // declared tensor or NULL
+// Whether a tensor of dtype `held` can be one of t: two 4-bit elements are held
+// in a byte, tfloat32 in float32.
+bool trace_holds(DType held, DType t);
 
 // macro.c
 Value prim_func(Lang *l, const Bound *b);       // @T.prim_func, @T.macro
@@ -149,6 +152,7 @@ Op device_op(AstOp op);
 IrIndexMap *layout_of(Lang *l, Value v, IrBuffer *b, Span at);
 Value layout_make(Lang *l, const Value *shape, const Value *map,
                   const Value *thread, int64_t replicate, Span at);
+Value fragment_make(Lang *l, const Bound *b);
 
 // prim.c
 void prim_attr(Lang *l, IrStmt *s, IrAttrId id, Value v, Span at);

@@ -272,7 +272,8 @@ static bool is_param_name(const Trace *t, Text name)
 static void check_dtype(Lang *l, const Trace *t, const IrBuffer *b, Span at)
 {
     Value actual = trace_argument(t, b->name);
-    if (actual.kind == VAL_TENSORSPEC && actual.spec->dtype != b->dtype)
+    if (actual.kind == VAL_TENSORSPEC
+        && !trace_holds(actual.spec->dtype, b->dtype))
         lang_raise(l, "TypeError", at, "'%.*s' is declared %s, the tensor is %s",
                    TEXT_ARG(b->name), dtype_info(b->dtype)->name,
                    dtype_info(actual.spec->dtype)->name);

@@ -33,6 +33,8 @@ static const Narrow *narrow_of(DType t)
         return &narrow_e4m3fnuz;
     case DT_E5M2FNUZ:
         return &narrow_e5m2fnuz;
+    case DT_E2M1FN:
+        return &narrow_e2m1fn;
     default:
         not_built(t);
     }
@@ -41,13 +43,15 @@ static const Narrow *narrow_of(DType t)
 static uint64_t get_bits(const void *at, int bits)
 {
     uint64_t u = 0;
-    memcpy(&u, at, (size_t)bits / 8);
-    return u;
+    memcpy(&u, at, (size_t)(bits + 7) / 8);
+    return bits < 8 ? u & ((1u << bits) - 1) : u;
 }
 
 static void put_bits(void *at, int bits, uint64_t u)
 {
-    memcpy(at, &u, (size_t)bits / 8);
+    if (bits < 8)
+        u &= (1u << bits) - 1;
+    memcpy(at, &u, (size_t)(bits + 7) / 8);
 }
 
 static double get_float(DType t, const void *at)
@@ -58,6 +62,8 @@ static double get_float(DType t, const void *at)
         return f64_bits(u);
     if (t == DT_F32)
         return f32_bits((uint32_t)u);
+    if (t == DT_TF32)
+        return tf32_cut_f32(f32_bits((uint32_t)u));
     if (t == DT_BF16)
         return f32_bits((uint32_t)u << 16);
     return narrow_decode((uint32_t)u, *narrow_of(t), bits);
@@ -70,9 +76,13 @@ static void put_float(DType t, void *at, double v)
         put_bits(at, bits, bits_f64(v));
     } else if (t == DT_F32) {
         put_bits(at, bits, bits_f32((float)v));
+    } else if (t == DT_TF32) {
+        put_bits(at, bits, bits_f32(tf32_round_f32(f64_to_f32_odd(v))));
     } else {
         const Narrow *f = narrow_of(t);
-        float r = narrow_round_f64(v, *f, bits == 8);
+        float r = narrow_round_f64(v, *f, bits <= 8);
+        if (t == DT_E2M1FN && v != v)
+            r = f->max;
         bool upper = t == DT_BF16;              // bfloat16 is half a float32
         put_bits(at, bits,
                  upper ? bf16_word(r) >> 16 : narrow_encode(r, *f, bits));
@@ -256,4 +266,28 @@ void num_convert_torch(DType dst_type, void *dst, DType src_type,
                        const void *src, int64_t n)
 {
     convert_arrays(dst_type, dst, src_type, src, n, dst_type == DT_E4M3FN);
+}
+
+void num_unpack4(DType t, void *dst, const void *packed, int64_t n)
+{
+    const uint8_t *from = packed;
+    uint8_t *to = dst;
+    bool is_signed = dtype_info(t)->kind == KIND_INT;
+
+    for (int64_t i = 0; i < n; i++) {
+        unsigned u = from[i / 2] >> (i % 2 ? 4 : 0) & 15;
+        to[i] = (uint8_t)(is_signed && u > 7 ? u | 0xf0 : u);
+    }
+}
+
+void num_pack4(void *packed, const void *src, int64_t n)
+{
+    const uint8_t *from = src;
+    uint8_t *to = packed;
+
+    for (int64_t i = 0; i < n; i++) {
+        unsigned u = from[i] & 15;
+        to[i / 2] = (uint8_t)(i % 2 ? (to[i / 2] & 15) | u << 4
+                                    : (to[i / 2] & 0xf0) | u);
+    }
 }

@@ -61,9 +61,8 @@ bool dtype_is_fp8(DType t)
 
 size_t dtype_bytes(DType t, int64_t count)
 {
-    size_t bits, n = (size_t)count;
-    if (count < 0 ||
-        __builtin_mul_overflow(n, (size_t)dtype_info(t)->bits, &bits))
+    size_t size = (size_t)(dtype_info(t)->bits + 7) / 8, bytes;
+    if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes))
         BUG("%lld elements have no size", (long long)count);
-    return bits / 8 + (bits % 8 != 0);
+    return bytes;
 }

@@ -35,16 +35,6 @@ TO_INT(f64_to_u64, double, uint64_t, -1, 0x1p64, 0, UINT64_MAX)
 
 #define CUT(x, low, high) ((x) < (low) ? (low) : (x) > (high) ? (high) : (x))
 
-// Toward zero, then the last bit set if anything was lost: exact, or odd.
-INLINE float f64_to_f32_odd(double x)
-{
-    float f = (float)x;
-    double back = f;
-    uint32_t away = __builtin_fabs(back) > __builtin_fabs(x);
-    uint32_t inexact = back < x || back > x;
-    return f32_bits((bits_f32(f) - away) | inexact);
-}
-
 INLINE double u64_to_f64_odd(uint64_t u)
 {
     uint64_t lost = u & 2047, kept = u - lost;
@@ -164,6 +154,29 @@ FP8(E5M2, narrow_e5m2)
 FP8(E4M3FNUZ, narrow_e4m3fnuz)
 FP8(E5M2FNUZ, narrow_e5m2fnuz)
 
+INLINE float e2m1_round_f32(float x)
+{
+    return x == x ? narrow_round_f32(x, narrow_e2m1fn, true) : 6;
+}
+
+INLINE float e2m1_round_f64(double x)
+{
+    return x == x ? narrow_round_f64(x, narrow_e2m1fn, true) : 6;
+}
+
+MAP1(load_E2M1FN, F32, U8, U8, narrow_decode(x & 15, narrow_e2m1fn, 4))
+MAP1(store_E2M1FN, U8, F32, F32,
+     narrow_encode(e2m1_round_f32(x), narrow_e2m1fn, 4))
+MAP1(round_E2M1FN, F32, F32, F32, e2m1_round_f32(x))
+MAP1(load_f64_E2M1FN, F64, U8, U8, narrow_decode(x & 15, narrow_e2m1fn, 4))
+MAP1(store_f64_E2M1FN, U8, F64, F64,
+     narrow_encode(e2m1_round_f64(x), narrow_e2m1fn, 4))
+
+MAP1(load_TF32, F32, F32, F32, tf32_cut_f32(x))
+MAP1(store_TF32, F32, F32, F32, tf32_round_f32(x))
+MAP1(load_f64_TF32, F64, F32, F32, tf32_cut_f32(x))
+MAP1(store_f64_TF32, F32, F64, F64, tf32_round_f32(f64_to_f32_odd(x)))
+
 // Integers and bool that live in i32 lanes.
 #define NARROW_INT(ID, T, low, high)                                          \
     MAP1(load_##ID, I32, T, T, x)                                             \
@@ -176,6 +189,18 @@ NARROW_INT(I8, I8, INT8_MIN, INT8_MAX)
 NARROW_INT(I16, I16, INT16_MIN, INT16_MAX)
 NARROW_INT(U8, U8, 0, UINT8_MAX)
 NARROW_INT(U16, U16, 0, UINT16_MAX)
+// A byte each; the upper half of it does not count.
+#define LOW4_SIGNED(x) ((((x) & 15) ^ 8) - 8)
+#define NIBBLE(ID, T, low, high, cut)                                         \
+    MAP1(load_##ID, I32, T, T, cut(x))                                        \
+    MAP1(store_##ID, T, I32, I32, cut(x))                                     \
+    MAP1(round_##ID, I32, I32, I32, cut(x))                                   \
+    MAP1(clamp_##ID, I32, I32, I32, CUT(x, low, high))                        \
+    MAP1(load_f64_##ID, F64, T, T, cut(x))                                    \
+    MAP1(store_f64_##ID, T, F64, F64, f64_to_i32(CUT(x, low, high)))
+#define LOW4(x) ((x) & 15)
+NIBBLE(I4, I8, -8, 7, LOW4_SIGNED)
+NIBBLE(U4, U8, 0, 15, LOW4)
 MAP1(load_BOOL, I32, U8, U8, x != 0)
 MAP1(store_BOOL, U8, I32, I32, x != 0)
 MAP1(round_BOOL, I32, I32, I32, x != 0)
@@ -232,7 +257,9 @@ MAP1(convert_odd_U64, F32, U64, U64, f64_to_f32_odd(u64_to_f64_odd(x)))
 #define NARROW_TABLE(prefix)                                                  \
     FP8_TABLE(prefix), [DT_F16] = prefix##_F16, [DT_BF16] = prefix##_BF16,    \
     [DT_BOOL] = prefix##_BOOL, [DT_I8] = prefix##_I8,                         \
-    [DT_I16] = prefix##_I16, [DT_U8] = prefix##_U8, [DT_U16] = prefix##_U16
+    [DT_I16] = prefix##_I16, [DT_U8] = prefix##_U8, [DT_U16] = prefix##_U16,  \
+    [DT_I4] = prefix##_I4, [DT_U4] = prefix##_U4,                             \
+    [DT_E2M1FN] = prefix##_E2M1FN
 #define WIDE_TABLE(prefix)                                                    \
     [DT_F32] = prefix##_F32, [DT_F64] = prefix##_F64,                         \
     [DT_I32] = prefix##_I32, [DT_U32] = prefix##_U32,                         \

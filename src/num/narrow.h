@@ -30,6 +30,7 @@ static const Narrow narrow_e4m3fn = {3, 7, 8, 448, false, false};
 static const Narrow narrow_e5m2 = {2, 15, 15, 57344, true, false};
 static const Narrow narrow_e4m3fnuz = {3, 8, 7, 240, false, true};
 static const Narrow narrow_e5m2fnuz = {2, 16, 15, 57344, false, true};
+static const Narrow narrow_e2m1fn = {1, 1, 2, 6, false, false};
 
 INLINE uint32_t bits_f32(float x)
 {
@@ -108,6 +109,28 @@ INLINE uint32_t bf16_word(float x)
 INLINE float bf16_round_f32(float x)
 {
     return f32_bits(bf16_word(x) & 0xffff0000);
+}
+
+// tfloat32: the upper 19 bits of a float, ties away from zero.
+INLINE float tf32_cut_f32(float x)
+{
+    return f32_bits(bits_f32(x) & 0xffffe000);
+}
+
+INLINE float tf32_round_f32(float x)
+{
+    uint32_t u = bits_f32(x), r = u + 0x1000;
+    return tf32_cut_f32(f32_bits(x == x ? r : u | 0x400000));
+}
+
+// Toward zero, then the last bit set if anything was lost: exact, or odd.
+INLINE float f64_to_f32_odd(double x)
+{
+    float f = (float)x;
+    double back = f;
+    uint32_t away = __builtin_fabs(back) > __builtin_fabs(x);
+    uint32_t inexact = back < x || back > x;
+    return f32_bits((bits_f32(f) - away) | inexact);
 }
 
 // The code of a value that f holds. NaN: the top payload bits with the quiet

@@ -21,7 +21,7 @@ typedef struct {
     const char *name;                           // "float16"
     const char *brief;                          // "f16"
     DTypeKind kind;
-    int bits;                                   // storage bits per element
+    int bits;                                   // of an element on a device
     int exponent_bits, mantissa_bits, bias;     // floats
     bool has_infinity, fnuz;
     double max_finite, min_normal;
@@ -33,19 +33,26 @@ bool dtype_find(Text name, DType *out);         // names and aliases
 bool dtype_is_float(DType t);
 bool dtype_is_int(DType t);                     // signed or unsigned, not bool
 bool dtype_is_fp8(DType t);
-size_t dtype_bytes(DType t, int64_t count);     // sub-byte types packed
+// In this program's memory, where types of 4 bits take a byte each.
+size_t dtype_bytes(DType t, int64_t count);
 
 // convert.c - exact conversions. Floats round to nearest even; to fp8 they
 // saturate at the largest finite value (infinity too, NaN stays NaN) as T.cast
 // does; float to integer truncates (NaN gives 0, out of range clamps to the
 // type's limits); integer to narrower integer wraps; bool is 0/1, and anything
 // but zero becomes 1. Rounding is direct from the source value, never through
-// an intermediate. A dtype that is not built is a BUG here.
+// an intermediate. float4_e2m1fn saturates and has no NaN: it gives 6. tfloat32
+// rounds ties away from zero, as cvt.rna.tf32 does, and what is read of it are
+// the upper 19 bits. A dtype that is not built is a BUG here.
 double num_get_f64(DType t, const void *at);    // integers beyond 2^53 round
 void num_put_f64(DType t, void *at, double v);
 int64_t num_get_i64(DType t, const void *at);   // floats truncate, uint64 wraps
 void num_put_i64(DType t, void *at, int64_t v);
 double num_round_f64(DType t, double v);        // nearest value of type t
+// Types of 4 bits, one a byte or two (the first in the lower half); n is the
+// number of elements. Packing leaves an odd last upper half as it is.
+void num_unpack4(DType t, void *dst, const void *packed, int64_t n);
+void num_pack4(void *packed, const void *src, int64_t n);
 
 // Contiguous arrays of any dtype, any pair. dst and src do not overlap.
 void num_convert(DType dst_type, void *dst, DType src_type, const void *src,

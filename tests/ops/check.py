@@ -14,11 +14,12 @@ import tempfile
 
 import numpy as np
 
+import carried
 import coverage
 import scalar
 import tensors
 import tiles
-from dtypes import ALL, INTS, is_float, places
+from dtypes import ALL, CARRIED, INTS, is_float, places
 
 LOOPS = (0, 1, 16, 37)
 TOTAL = sum(LOOPS)
@@ -166,7 +167,16 @@ def section_tiles(tap, runner, seen):
                 seen.update((op, dtype) for op in case.ops)
 
 
-SECTIONS = {"scalar": section_scalar, "tiles": section_tiles}
+def section_carried(tap, runner, seen):
+    rng = np.random.default_rng(13)
+    for dtype in CARRIED:
+        for name, why in carried.checks(runner, dtype, rng):
+            tap.check(f"{name} of {dtype}", why)
+            seen.add((name, dtype))
+
+
+SECTIONS = {"scalar": section_scalar, "tiles": section_tiles,
+            "carried": section_carried}
 
 
 def main():

@@ -1,14 +1,15 @@
 """coverage.py - the table of docs/coverage.md: what was compared with NumPy."""
 import os
 
-from dtypes import ALL
+from dtypes import ALL, CARRIED
 
 SHORT = {"float16": "f16", "bfloat16": "bf16", "float32": "f32",
          "float64": "f64", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2",
          "float8_e4m3fnuz": "e4m3z", "float8_e5m2fnuz": "e5m2z",
          "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
          "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
-         "bool": "bool"}
+         "bool": "bool", "int4": "i4", "uint4": "u4",
+         "float4_e2m1fn": "e2m1", "tfloat32": "tf32"}
 HEAD = """# What is compared with NumPy
 
 Written by `tests/ops.tap`: a mark stands for an operation that was run on
@@ -26,7 +27,7 @@ def table(seen):
                                                s[0].lower())):
         if name not in names:
             names.append(name)
-    columns = [d for d in ALL if d in SHORT]
+    columns = [*ALL, *CARRIED]
     lines = [HEAD, "| | " + " | ".join(SHORT[d] for d in columns) + " |",
              "|---|" + "---|" * len(columns)]
     for name in names:

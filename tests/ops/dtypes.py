@@ -13,6 +13,10 @@ FLOATS = {
 INTS = {name: np.dtype(name) for name in (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")}
 BOOLS = {"bool": np.bool_}
+# What travels in another dtype, which holds all of their values.
+CARRIED = {"int4": np.dtype("int8"), "uint4": np.dtype("uint8"),
+           "float4_e2m1fn": np.dtype("float32"),
+           "tfloat32": np.dtype("float32")}
 ALL = {**FLOATS, **INTS, **BOOLS}
 
 

@@ -1,0 +1,113 @@
+"""carried.py - dtypes that arrays do not have: 4-bit ones and tfloat32.
+
+The kernel converts them from and to a dtype that holds all their values.
+"""
+import ml_dtypes
+import numpy as np
+
+from dtypes import CARRIED
+
+LOOPS = (0, 1, 16, 37)
+TOTAL = sum(LOOPS)
+
+EXPRESSIONS = {
+    "+": ("x + y", np.add), "-": ("x - y", np.subtract),
+    "*": ("x * y", np.multiply), "T.max": ("T.max(x, y)", np.maximum),
+    "T.min": ("T.min(x, y)", np.minimum), "-x": ("-x", np.negative),
+    "T.abs": ("T.abs(x)", np.abs),
+    "T.if_then_else": ("T.if_then_else(x < y, x, y)",
+                       lambda x, y: np.where(x < y, x, y)),
+}
+BITS = {"&": ("x & y", np.bitwise_and), "|": ("x | y", np.bitwise_or),
+        "^": ("x ^ y", np.bitwise_xor), "~": ("~x", np.invert)}
+
+
+def tf32(values):
+    """Nearest of 10 mantissa bits, ties away from zero; float64 in."""
+    with np.errstate(all="ignore"):
+        _, e = np.frexp(values)
+        place = np.ldexp(1.0, np.maximum(e - 1, -126) - 10)
+        r = np.floor(np.abs(values) / place + 0.5) * place
+        return np.where(np.isfinite(values), np.copysign(r, values), values)
+
+
+def brought(values, dtype):
+    """float64 or integers to dtype, as its carrier holds it."""
+    if dtype == "tfloat32":
+        with np.errstate(over="ignore"):
+            return tf32(values).astype(np.float32)
+    if dtype == "float4_e2m1fn":
+        kept = np.where(np.isnan(values), 6, np.clip(values, -6, 6))
+        return (kept.astype(np.float32).astype(ml_dtypes.float4_e2m1fn)
+                .astype(np.float32))
+    low = np.asarray(values, np.int64) & 15
+    return np.where((dtype == "int4") & (low > 7), low - 16, low).astype(
+        CARRIED[dtype])
+
+
+def inputs(dtype, rng):
+    if dtype == "tfloat32":
+        special = [1 + 2.0**-11, -1 - 2.0**-11, 1 + 2.0**-12, 0.0, -0.0,
+                   np.inf, 1e-39, 3e38]
+        x = np.concatenate([special, rng.normal(0, 2, TOTAL)])[:TOTAL]
+        return x.astype(np.float32), rng.normal(0, 3, TOTAL).astype(np.float32)
+    if dtype == "float4_e2m1fn":
+        special = [0.25, 0.75, -0.25, 1.25, 1.75, 2.5, 3.5, 5, -5, 7, -100,
+                   np.nan, np.inf, -np.inf]
+        x = np.concatenate([special, rng.normal(0, 3, TOTAL)])[:TOTAL]
+        return x.astype(np.float32), rng.normal(0, 3, TOTAL).astype(np.float32)
+    x = rng.integers(-20, 40, (2, TOTAL)).astype(CARRIED[dtype])
+    return x[0], x[1]
+
+
+def program(dtype, operations):
+    carrier = CARRIED[dtype].name
+    rows = [f"R{i}" for i in range(len(operations))]
+    lines = ["@T.prim_func",
+             "def k(" + ",\n      ".join(f"{t}: T.Tensor(({TOTAL},), "
+                                         f"T.{carrier})"
+                                         for t in ["X", "Y", *rows]) + "):",
+             "    with T.Kernel(1, threads=32):",
+             f"        s = T.alloc_shared(({TOTAL},), T.{dtype})",
+             f"        f = T.alloc_fragment(({TOTAL},), T.{dtype})",
+             "        T.copy(X, s)", "        T.copy(Y, f)"]
+    at = 0
+    for extent in LOOPS:
+        lines += [f"        for i in T.Parallel({extent}):",
+                  f"            x = s[{at} + i]", f"            y = f[{at} + i]"]
+        lines += [f"            {row}[{at} + i] = {expression}"
+                  for row, (expression, _) in zip(rows, operations)]
+        at += extent
+    return "\n".join(lines) + "\n"
+
+
+def difference(got, want):
+    both = np.isnan(got) & np.isnan(want) if want.dtype.kind == "f" else False
+    wrong = (got != want) & ~both
+    if not wrong.any():
+        return ""
+    i = int(np.flatnonzero(wrong)[0])
+    return f"element {i}: {got[i]!r}, not {want[i]!r}"
+
+
+def checks(runner, dtype, rng):
+    """(operation, why it is wrong) for each."""
+    table = dict(EXPRESSIONS)
+    if CARRIED[dtype].kind != "f":
+        table.update(BITS)
+    x, y = inputs(dtype, rng)
+    names = ["T.cast", *table]
+    rows = [("x", None), *table.values()]
+    got = runner.run(program(dtype, rows), {"X": x, "Y": y},
+                     [f"R{i}" for i in range(len(rows))])
+    a, b = brought(x, dtype), brought(y, dtype)
+    wide = np.float64 if a.dtype.kind == "f" else np.int64
+    for name, (_, function), result in zip(names, rows, got):
+        want = a
+        if function:
+            unary = getattr(function, "nin", 2) == 1
+            with np.errstate(all="ignore"):
+                value = (function(a.astype(wide)) if unary else
+                         function(a.astype(wide), b.astype(wide)))
+            want = brought(value, dtype)
+        yield name, difference(result, want)
