@@ -203,6 +203,17 @@ def load(path):
     return module
 
 
+def parameters(path):
+    """Names and dtype expressions of a kernel's tensors, in order."""
+    with open(path) as file:
+        tree = ast.parse(file.read())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(
+                ast.unparse(d) == "T.prim_func" for d in node.decorator_list):
+            return [(a.arg, ast.unparse(a.annotation.args[1]))
+                    for a in node.args.args]
+
+
 def literal(text):
     try:
         return ast.literal_eval(text)
@@ -214,7 +225,8 @@ class Case:
     """A program at one size: its inputs, the truth and its reference."""
 
     def __init__(self, name, entry, line, seed):
-        self.module = load(os.path.join(PROGRAMS, entry["file"]))
+        path = os.path.join(PROGRAMS, entry["file"])
+        self.module, self.parameters = load(path), parameters(path)
         factory = getattr(self.module, entry["kernel"])
         defaults = {n: p.default for n, p in
                     inspect.signature(factory).parameters.items()}
@@ -250,6 +262,27 @@ class Case:
         return [out] if isinstance(out, torch.Tensor) else list(out)
 
 
+    def output_kinds(self, outputs):
+        a = self.arguments
+        accum_dtype = "int32" if a["dtype"] == "int8" else "float32"
+        words = {"accum_dtype": accum_dtype, **a}
+        declared = [dict(self.parameters)[name] for name in outputs]
+        return [getattr(torch, words.get(e, e.strip("'"))) for e in declared]
+
+    def exact_reference(self):
+        """In float64 throughout, as tilesim evaluates a reference."""
+        to = torch.Tensor.to
+
+        def keep(t, kind, **options):
+            return t if t.dtype == torch.float64 and kind.is_floating_point \
+                else to(t, kind, **options)
+
+        patch = unittest.mock.patch.object
+        with patch(torch.Tensor, "float", torch.Tensor.double), \
+                patch(torch.Tensor, "to", keep):
+            return self.reference(self.exact())
+
+
 def cases():
     with open(os.path.join(PROGRAMS, "configs.json")) as file:
         programs = json.load(file)["programs"]
@@ -267,15 +300,14 @@ def error(got, want):
 def check():
     failed = 0
     print(f"{'in f64':>9} {'as it is':>9}  launch")
-    for name, _, line, case, _ in cases():
-        want = case.truth()
-        with unittest.mock.patch.object(torch.Tensor, "float",
-                                        torch.Tensor.double):
-            exact = case.reference(case.exact())
-        sums = [max(map(error, got, want))
-                for got in (exact, case.reference(case.inputs))]
+    for name, _, line, case, outputs in cases():
+        want, exact = case.truth(), case.exact_reference()
+        plain = case.reference(case.inputs)
+        sums = [max(map(error, got, want)) for got in (exact, plain)]
         # torch rounds each step to the dtype: only broken is told from right.
-        ok = sums[0] < 1e-12 and sums[1] < 2e-3
+        # Upstream compares dtypes as well.
+        ok = sums[0] < 1e-12 and sums[1] < 2e-3 and \
+            [t.dtype for t in plain] == case.output_kinds(outputs)
         failed += not ok
         print(*(f"{s:9.1e}" for s in sums), "" if ok else "WRONG", name, line,
               flush=True)
@@ -293,31 +325,13 @@ def to_numpy(t):
     return t.contiguous().view(torch.uint8).numpy().view(kind)
 
 
-def parameters(path):
-    """Names and dtype expressions of a kernel's tensors, in order."""
-    with open(path) as file:
-        tree = ast.parse(file.read())
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and any(
-                ast.unparse(d) == "T.prim_func" for d in node.decorator_list):
-            return [(a.arg, ast.unparse(a.annotation.args[1]))
-                    for a in node.args.args]
-
-
-def output_kind(expression, arguments):
-    kinds = {"accum_dtype": "int32" if arguments["dtype"] == "int8"
-             else "float32", **arguments}
-    return getattr(torch, kinds.get(expression, expression.strip("'")))
-
-
 def data(folder):
     """NAME-N.safetensors: inputs and outputs; NAME-N.txt: the launch."""
     for name, n, line, case, outputs in cases():
-        declared = parameters(os.path.join(PROGRAMS, name + ".tile"))
-        given = [p for p, _ in declared if p not in outputs]
+        given = [p for p, _ in case.parameters if p not in outputs]
         arrays = dict(zip(given, map(to_numpy, case.inputs)))
-        for output, value in zip(outputs, case.truth()):
-            kind = output_kind(dict(declared)[output], case.arguments)
+        kinds = case.output_kinds(outputs)
+        for output, value, kind in zip(outputs, case.truth(), kinds):
             arrays[output] = to_numpy(value.to(kind))
         out = os.path.join(folder, f"{name}-{n}")
         tensors.write_safetensors(out + ".safetensors", arrays)
