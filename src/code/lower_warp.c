@@ -51,6 +51,10 @@ static Val shuffle(Lower *l, const IrExpr *e)
                    : e->op == OP_SHFL_DOWN ? SHUFFLE_DOWN
                                            : SHUFFLE_LANE;
 
+    if (e->args[2]->i64 > l->launches.at[l->launch].wave)
+        bad_program(l, "code-width", "a shuffle among %lld lanes: a warp has "
+                    "%d", (long long)e->args[2]->i64,
+                    l->launches.at[l->launch].wave);
     if (l->failed)
         return v;
     r = result_lanes(l, v.dtype);
@@ -370,6 +374,8 @@ static void wait(Lower *l, const IrStmt *s)
 
 // ---- copies of single threads --------------------------------------------
 
+enum { MOST_COPIED = 16 };
+
 // The last index of the region moves by i elements.
 static bool moved(Lower *l, const IrRegion *r, int64_t i, Form *index)
 {
@@ -407,6 +413,11 @@ static void cp_async(Lower *l, const IrStmt *s)
 
     if (!src)
         return;
+    if (n < 1 || n > MOST_COPIED) {
+        bad_program(l, "code-cp-async", "a thread copies 1 to %d elements, not "
+                    "%lld", MOST_COPIED, (long long)n);
+        return;
+    }
     if (s->operand[3].kind == OPERAND_EXPR) {
         pred = frozen_vector(l, lanes_of(l, s->operand[3].expr, DT_BOOL));
         mask = and_masks(l, mask, pred.reg);
