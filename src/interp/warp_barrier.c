@@ -255,35 +255,76 @@ static int reduced(const Launch *l, unsigned axes, int t)
     return out;
 }
 
-// Threads in ascending order, one after the other.
-static void give_sum(Worker *w, const Meeting *m)
+// Halves come together, the upper on the lower: n values `apart` bytes from
+// each other, the result in the first.
+static void fold(const Worker *w, const Meeting *m, char *v, int n,
+                 size_t apart)
+{
+    int half = 1;
+
+    while (half * 2 < n)
+        half *= 2;
+    for (; half && n > 1; half /= 2) {
+        for (int i = 0; i + half < n; i++)
+            combine(w, m->op, m->type, m->dtype, v + (size_t)i * apart,
+                    v + (size_t)(i + half) * apart);
+        n = half;
+    }
+}
+
+// First within warps, then from warp to warp, as shuffles do it.
+static void fold_group(const Worker *w, const Meeting *m, char *v, int n)
+{
+    size_t lane = lane_bytes(m->type);
+    int wave = w->code->launch[w->launch].wave;
+
+    if (n <= wave || n % wave) {
+        fold(w, m, v, n, lane);
+        return;
+    }
+    for (int i = 0; i < n; i += wave)
+        fold(w, m, v + (size_t)i * lane, wave, lane);
+    fold(w, m, v, n / wave, (size_t)wave * lane);
+}
+
+// The values of the threads of each group in ascending order, or its sum to
+// all of them.
+static void gather_group(Worker *w, const Meeting *m, int to, char *v, int *n,
+                         bool give)
 {
     const Launch *l = &w->code->launch[w->launch];
     size_t lane = lane_bytes(m->type);
-    char *sum = w->pack[0];
-    bool seen[MOST_THREADS] = {false};
 
-    for (int give = 0; give < 2; give++)
-        for (int k = 0; k < w->crew.count; k++) {
-            const Warp *warp = &w->crew.warp[k];
+    *n = 0;
+    for (int k = 0; k < w->crew.count; k++) {
+        const Warp *warp = &w->crew.warp[k];
 
-            if (!waits_at(w, warp, m))
+        for (int j = 0; j < warp->lanes && waits_at(w, warp, m); j++) {
+            size_t at = (size_t)j * lane;
+
+            if (reduced(l, m->axes, warp->first + j) != to)
                 continue;
-            for (int j = 0; j < warp->lanes; j++) {
-                int to = reduced(l, m->axes, warp->first + j);
-                char *at = sum + (size_t)to * lane;
-                const char *v = (char *)warp->v[warp->at->b] + (size_t)j * lane;
-
-                if (give)
-                    memcpy((char *)warp->v[warp->at->d] + (size_t)j * lane, at,
-                           lane);
-                else if (!seen[to])
-                    memcpy(at, v, lane);
-                else
-                    combine(w, m->op, m->type, m->dtype, at, v);
-                seen[to] = true;
-            }
+            if (give)
+                memcpy((char *)warp->v[warp->at->d] + at, v, lane);
+            else
+                memcpy(v + (size_t)(*n)++ * lane,
+                       (char *)warp->v[warp->at->b] + at, lane);
         }
+    }
+}
+
+static void give_sum(Worker *w, const Meeting *m)
+{
+    const Launch *l = &w->code->launch[w->launch];
+    int n;
+
+    for (int t = 0; t < l->threads; t++) {
+        if (reduced(l, m->axes, t) != t)
+            continue; // not the first of its group
+        gather_group(w, m, t, w->pack[0], &n, false);
+        fold_group(w, m, w->pack[0], n);
+        gather_group(w, m, t, w->pack[0], &n, true);
+    }
 }
 
 static void disperse(Worker *w, const Meeting *m)
