@@ -483,10 +483,32 @@ static bool all_collective(Lower *l, const IrStmt *block)
     return true;
 }
 
+static bool is_random(void *ctx, IrExpr *e)
+{
+    if (e->kind == EXPR_OP && e->op == OP_RNG_RAND)
+        *(bool *)ctx = true;
+    return true;
+}
+
+// A T.Parallel that draws random numbers goes on in the order of its threads'
+// layout; with one thread that is the order of its iterations.
+static bool draws(Lower *l, const IrStmt *s)
+{
+    bool found = false;
+
+    ir_walk(s->then, NULL, is_random, &found);
+    if (found && l->launches.at[l->launch].threads > 1) {
+        l->at = s->at;
+        unsupported(l, "T.rng_rand in a T.Parallel of several threads, whose "
+                       "layout is not planned yet; use T.serial");
+    }
+    return found;
+}
+
 static bool loop_collective(Lower *l, const IrStmt *s)
 {
     if (s->loop == LOOP_PARALLEL)
-        return true;
+        return !draws(l, s);
     for (int d = 0; d < s->var_count; d++)
         if (!is_plain(l, s->start[d]) || !is_plain(l, s->extent[d]))
             return false;

@@ -26,6 +26,7 @@ bool is_warp_op(Op op)
     case OP_SYNCTHREADS_COUNT:
     case OP_SYNCTHREADS_AND:
     case OP_SYNCTHREADS_OR:
+    case OP_RNG_RAND:
         return true;
     default:
         return false;
@@ -68,6 +69,25 @@ static Val shuffle(Lower *l, const IrExpr *e)
                     .c = l->par->mask});
     release(l, v);
     release(l, at);
+    return r;
+}
+
+static Val random_bits(Lower *l, const IrExpr *e)
+{
+    Val v[3], r;
+
+    for (int i = 0; i < 3; i++)
+        v[i] = lanes_of(l, e->args[i], DT_U64);
+    if (l->failed)
+        return v[0];
+    r = result_lanes(l, DT_U32);
+    emit(l, (Instr){.op = INSTR_VPHILOX,
+                    .d = r.reg,
+                    .a = v[0].reg,
+                    .b = v[1].reg,
+                    .c = v[2].reg});
+    for (int i = 0; i < 3; i++)
+        release(l, v[i]);
     return r;
 }
 
@@ -171,6 +191,8 @@ Val warp_value(Lower *l, const IrExpr *e)
         return slot_value(int_slot(l, DT_I32, 0), map_dtype(l, e->dtype));
     }
     switch (e->op) {
+    case OP_RNG_RAND:
+        return random_bits(l, e);
     case OP_SHFL_SYNC:
     case OP_SHFL_XOR:
     case OP_SHFL_UP:

@@ -167,6 +167,42 @@ const Instr *exec_VWARP(Worker *w, const Instr *i)
     return i + 1;
 }
 
+// ---- random bits ---------------------------------------------------------
+
+// Philox4x32-10 as cuRAND counts: the position by fours in the lower half of
+// the counter, the sequence in the upper, the seed as key.
+static uint32_t philox(uint64_t seed, uint64_t sequence, uint64_t position)
+{
+    uint32_t x[4] = {(uint32_t)(position / 4),
+                     (uint32_t)(position / 4 >> 32), (uint32_t)sequence,
+                     (uint32_t)(sequence >> 32)};
+    uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+
+    for (int r = 0; r < 10; r++) {
+        uint64_t a = (uint64_t)x[0] * 0xD2511F53u;
+        uint64_t b = (uint64_t)x[2] * 0xCD9E8D57u;
+
+        x[0] = (uint32_t)(b >> 32) ^ x[1] ^ key[0];
+        x[1] = (uint32_t)b;
+        x[2] = (uint32_t)(a >> 32) ^ x[3] ^ key[1];
+        x[3] = (uint32_t)a;
+        key[0] += 0x9E3779B9u;
+        key[1] += 0xBB67AE85u;
+    }
+    return x[position % 4];
+}
+
+const Instr *exec_VPHILOX(Worker *w, const Instr *i)
+{
+    const uint64_t *seed = w->v[i->a], *sequence = w->v[i->b];
+    const uint64_t *position = w->v[i->c];
+    uint32_t *d = w->v[i->d];
+
+    for (int j = 0; j < w->n; j++)
+        d[j] = philox(seed[j], sequence[j], position[j]);
+    return i + 1;
+}
+
 // ---- meetings ------------------------------------------------------------
 
 static const Meeting *meeting_of(const Worker *w, const Warp *warp)

@@ -472,6 +472,19 @@ static IrExpr *rule_vote(Call *c)
     return node(c, mask ? DT_U64 : DT_I32);
 }
 
+// seed, sequence, position
+static IrExpr *rule_random(Call *c)
+{
+    for (int i = 0; i < 3; i++) {
+        if (!is_int_kind(c->a[i]))
+            return ir_error(c->k, c->at, "ir-type", "T.rng_rand is of integers");
+        c->a[i] = ir_cast(c->k, c->a[i], DT_U64, true, c->at);
+        if (!c->a[i])
+            return NULL;
+    }
+    return node(c, DT_U32);
+}
+
 static IrExpr *rule_lanes_equal(Call *c)
 {
     return node(c, DT_U32);
@@ -491,6 +504,7 @@ static const struct {
     int arity;
 } rules[OP_COUNT] = {
     [OP_GET_THREAD_BINDING] = {rule_thread, 1},
+    [OP_RNG_RAND] = {rule_random, 3},
     [OP_SHFL_SYNC] = {rule_shuffle, 3}, [OP_SHFL_XOR] = {rule_shuffle, 3},
     [OP_SHFL_UP] = {rule_shuffle, 3},   [OP_SHFL_DOWN] = {rule_shuffle, 3},
     [OP_ANY_SYNC] = {rule_vote, 1},     [OP_ALL_SYNC] = {rule_vote, 1},

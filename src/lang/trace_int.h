@@ -55,6 +55,7 @@ struct Trace {
     TraceScope *scope;
     int loop_depth;
     int macro_depth;
+    IrBuffer *random;           // state of T.rng_init: seed, sequence, position
     Op reducer;                 // of the T.attr around; 0: a sum
     int lazy;                   // inside an operand that need not be evaluated
     struct {                    // lets that hold an element of a buffer

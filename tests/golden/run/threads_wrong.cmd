@@ -13,4 +13,7 @@ run -q --no-ref --kernel wrong -D 'case=in T.Parallel' threads_wrong.tile
 run -q --no-ref --kernel wrong -D 'case=gemm of one thread' threads_wrong.tile
 run -q --no-ref --kernel wrong -D 'case=reducer' threads_wrong.tile
 run -q --no-ref --kernel wrong -D 'case=shuffle in T.Parallel' threads_wrong.tile
+run -q --no-ref --kernel wrong -D 'case=random in T.Parallel' threads_wrong.tile
+run -q --no-ref --kernel wrong -D 'case=random without a start' threads_wrong.tile
+run -q --no-ref --kernel wrong -D 'case=random of another kind' threads_wrong.tile
 run --kernel outside threads_wrong.tile

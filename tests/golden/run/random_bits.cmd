@@ -1,0 +1,1 @@
+run random_bits.tile
