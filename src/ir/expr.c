@@ -438,7 +438,7 @@ static IrExpr *rule_select(Call *c)
     return node(c, c->a[1]->dtype);
 }
 
-// ---- threads and warps -------------------------------------------------------
+// ---- threads and warps ------------------------------------------------------
 
 // T.get_thread_binding(dim)
 static IrExpr *rule_thread(Call *c)

@@ -18,7 +18,7 @@ static IrExpr *two(Lang *l, Op op, IrExpr *a, IrExpr *b, Span at)
     return e;
 }
 
-// ---- thread indices ------------------------------------------------------------
+// ---- thread indices ---------------------------------------------------------
 
 static const IrStmt *launch_around(Lang *l, const Bound *b)
 {
@@ -144,7 +144,7 @@ static Value shuffle_elect(Lang *l, const Bound *b)
     return v_expr(two(l, OP_EQ, at, constant(l, 0, b->call), b->call));
 }
 
-// ---- shuffles and votes -----------------------------------------------------------
+// ---- shuffles and votes -----------------------------------------------------
 
 // Parameters value, lane and width stand at the places given.
 static Value shuffle(Lang *l, const Bound *b, Op op, int value, int width)
@@ -176,7 +176,7 @@ static Value vote(Lang *l, const Bound *b)
     return unary(l, b->op, to_expr(l, b->at[0], b->spans[0]), b->call);
 }
 
-// ---- scopes: T.ws, T.attr ---------------------------------------------------------
+// ---- scopes: T.ws, T.attr ---------------------------------------------------
 
 static Value scope_of(Lang *l, IrExpr *guard, Span at)
 {
@@ -297,7 +297,7 @@ static Value all_reduce(Lang *l, const Bound *b)
     return V_NONE;
 }
 
-// ---- memory of single threads ------------------------------------------------------
+// ---- memory of single threads -----------------------------------------------
 
 // An element as its pointer: what takes pointers takes a region here.
 static Value pointer(Lang *l, const Bound *b)
@@ -369,7 +369,7 @@ static Value ldg(Lang *l, const Bound *b)
     return v_expr(e);
 }
 
-// ---- random numbers -------------------------------------------------------------------
+// ---- random numbers ---------------------------------------------------------
 
 static void set_state(Lang *l, IrBuffer *state, int at, IrExpr *e, Span span)
 {
@@ -439,7 +439,7 @@ static Value random_bits(Lang *l, const Bound *b)
     return v;
 }
 
-// ---- statements ----------------------------------------------------------------------
+// ---- statements -------------------------------------------------------------
 
 // A barrier by its name alone is its first element.
 static Value first_of(Lang *l, Value v, Span at)
