@@ -65,6 +65,7 @@ caller() {
     {
         echo "import sys"
         echo "sys.path.append('$(dirname "$dir/examples/$1")')"
+        echo "sys.path.append('$top/tests/upstream')"
         echo "import torch"
         echo "import torch.nn.functional as F"
         echo "import tilelang"

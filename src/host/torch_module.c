@@ -426,14 +426,56 @@ static Module *nn_module(Host *h)
     return m;
 }
 
+// with torch.random.fork_rng(): the numbers after it are as if without it.
+typedef struct {
+    Foreign foreign;
+    Host *host;
+    uint64_t seed;
+    uint32_t streams;
+} Fork;
+
+static Value fork_enter(Lang *l, Foreign *self, Span at)
+{
+    Fork *f = (Fork *)self;
+    (void)l, (void)at;
+    f->seed = f->host->options.seed;
+    f->streams = f->host->random_streams;
+    return V_NONE;
+}
+
+static void fork_exit(Lang *l, Foreign *self, Span at)
+{
+    const Fork *f = (Fork *)self;
+    (void)l, (void)at;
+    f->host->options.seed = f->seed;
+    f->host->random_streams = f->streams;
+}
+
+static const ForeignType fork_type = {
+    .name = "fork_rng", .enter = fork_enter, .exit = fork_exit,
+};
+
+static Value fork_rng(Lang *l, void *ctx, const Args *args)
+{
+    Fork *f = xcalloc(1, sizeof *f);
+    (void)args;
+    f->host = ctx;
+    return lang_adopt(l, &f->foreign, &fork_type, sizeof *f);
+}
+
 static Module *random_module(Host *h)
 {
     static const Plain rows[] = {
-        {"manual_seed", seed}, {"seed", nothing},
+        {"manual_seed", seed}, {"seed", nothing}, {"fork_rng", fork_rng},
     };
     Module *m = new_module(h, "torch.random");
     add_plain(h, m, rows, countof(rows));
     return m;
+}
+
+static Module *distributions_module(Host *h)
+{
+    return new_module(h, "torch.distributions");
 }
 
 static Module *version_module(Host *h)
@@ -625,6 +667,7 @@ bool torch_import(Host *h, Text name, Value *out)
         {"torch.nn.functional", functional_module},
         {"torch.testing", testing_module}, {"torch.cuda", cuda_module},
         {"torch.version", version_module}, {"torch.random", random_module},
+        {"torch.distributions", distributions_module},
     };
     if (einops_import(h, name, out) || safetensors_import(h, name, out)
         || prelude_import(h, name, out))
