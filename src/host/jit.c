@@ -88,6 +88,18 @@ static const Dict *first_config(JitObject *j)
                                                           : NULL;
 }
 
+// The configuration that is used: none where the call gives a part of it.
+static const Dict *tuned_config(JitObject *j, const Dict *given)
+{
+    const Dict *config = j->configs.kind == VAL_NONE ? NULL : first_config(j);
+    Value v;
+    for (int i = 0; config && i < config->len; i++)
+        if (config->keys[i].kind != VAL_UNBOUND
+            && dict_get(j->host->lang, given, config->keys[i], &v))
+            return NULL;
+    return config;
+}
+
 static bool declared_tensor(const Function *fn, Text name)
 {
     const Ast *def = fn->def;
@@ -122,19 +134,19 @@ static Dict *complete(JitObject *j, const Dict *given, const Dict **used,
     Dict *all = v_dict(l).dict;
     Text missing[64];
     int missing_count = 0;
-    const Dict *config = NULL;
+    const Dict *config = tuned_config(j, given);
     for (int i = 0; i < function_param_count(fn); i++) {
         Value v, fallback;
         bool has;
         Text name = function_param(fn, i, &fallback, &has);
         if (!dict_get(l, given, v_str(name), &v)) {
-            if (!has && !config)
-                config = first_config(j);
-            if (has)
+            if (config && dict_get(l, config, v_str(name), &v))
+                ;
+            else if (has)
                 v = fallback;
             else if (j->eager && declared_tensor(fn, name))
                 continue;
-            else if (!config || !dict_get(l, config, v_str(name), &v)) {
+            else {
                 if (missing_count < 64)
                     missing[missing_count++] = name;
                 continue;

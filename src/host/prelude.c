@@ -51,6 +51,14 @@ static const char *const modules[] = {
 #include "host/prelude/modules.inc"
     NULL
 };
+static const char *const pooling[] = {
+#include "host/prelude/pooling.inc"
+    NULL
+};
+static const char *const profiler[] = {
+#include "host/prelude/profiler.inc"
+    NULL
+};
 static const char *const pytest[] = {
 #include "host/prelude/pytest.inc"
     NULL
@@ -77,6 +85,8 @@ static const struct {
     {"torch.autograd", autograd},
     {"torch.distributions.uniform", uniform},
     {"torch.nn.modules", modules},
+    {"torch.nn.pooling", pooling},
+    {"torch.profiler", profiler},
     {"pytest", pytest},
     {"tilelang.testing", testing},
     {"packaging.version", version},

@@ -55,6 +55,10 @@ static bool lookup_missing(Lang *l, Module *m, Text name, Value *out)
                             TEXT_ARG(name));
     if (text_starts(name, "__"))
         return false;
+    if (text_is(name, "max_pool2d")
+        && prelude_import(lang_options(l)->ctx, TEXT("torch.nn.pooling"), out)
+        && lang_getattr(l, *out, name, out, (Span){0}))
+        return true;
     if (torch_import(lang_options(l)->ctx, full, out))
         return true;
     Module *part = lang_module(l, text_cstr(lang_arena(l), full));

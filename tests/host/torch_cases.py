@@ -706,6 +706,8 @@ each(FLOATS, "torch.addcdiv(c, a, b, value=0.5)", "a=3,4/q", "b=4/nz", "c=3,1/q"
 each(NUMBERS, "return torch.diff(a), a.diff(dim=0), a.diff(n=2, dim=1)",
      "a=3,4/i")
 case("torch.diff(a)", "a:bool=5")
+case("return torch.max_pool2d(a, 2), torch.max_pool2d(a, (1, 3), stride=(1, 3)),"
+     " torch.max_pool2d(a, (2, 3), ceil_mode=True)", "a=2,4,7/n")
 case("return torch.tensor(range(2, 9, 3)), a.new_tensor(range(3))", "a:i32=1")
 case("return a.view(dtype=torch.int32), a.view(torch.int16)", "a=3")
 each(["f32", "i64"], "return torch.kron(a, b), torch.kron(b, c)", "a=2,3/i",

@@ -1,0 +1,2 @@
+# scipy - what upstream's references use of it.
+from scipy import linalg
