@@ -88,7 +88,7 @@ static const Dict *first_config(JitObject *j)
                                                           : NULL;
 }
 
-// The configuration that is used: none where the call gives a part of it.
+// What a script's call is tuned to: nothing where it gives a part of it.
 static const Dict *tuned_config(JitObject *j, const Dict *given)
 {
     const Dict *config = j->configs.kind == VAL_NONE ? NULL : first_config(j);
@@ -126,27 +126,30 @@ static void missing_arguments(JitObject *j, const Text *names, int count,
 }
 
 // Every parameter of the function by name: given, default, configuration.
-static Dict *complete(JitObject *j, const Dict *given, const Dict **used,
-                      Span at)
+// `config`: values that come before the defaults, or NULL.
+static Dict *complete(JitObject *j, const Dict *given, const Dict *config,
+                      const Dict **used, Span at)
 {
     Lang *l = j->host->lang;
     const Function *fn = j->function.function;
     Dict *all = v_dict(l).dict;
     Text missing[64];
     int missing_count = 0;
-    const Dict *config = tuned_config(j, given);
+    const Dict *tuned = config;
     for (int i = 0; i < function_param_count(fn); i++) {
         Value v, fallback;
         bool has;
         Text name = function_param(fn, i, &fallback, &has);
         if (!dict_get(l, given, v_str(name), &v)) {
+            if (!has && !tuned)
+                tuned = first_config(j);
             if (config && dict_get(l, config, v_str(name), &v))
                 ;
             else if (has)
                 v = fallback;
             else if (j->eager && declared_tensor(fn, name))
                 continue;
-            else {
+            else if (!tuned || !dict_get(l, tuned, v_str(name), &v)) {
                 if (missing_count < 64)
                     missing[missing_count++] = name;
                 continue;
@@ -156,7 +159,7 @@ static Dict *complete(JitObject *j, const Dict *given, const Dict **used,
     }
     if (missing_count)
         missing_arguments(j, missing, missing_count, at);
-    *used = config;
+    *used = tuned;
     return all;
 }
 
@@ -259,11 +262,11 @@ static IrKernel *build(JitObject *j, const Dict *params, const Dict *consts,
     return v.kernel;
 }
 
-KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at)
+static KernelObject *make(JitObject *j, const Dict *arguments,
+                          const Dict *config, Span at)
 {
     Host *h = j->host;
-    const Dict *config;
-    Dict *params = complete(j, arguments, &config, at);
+    Dict *params = complete(j, arguments, config, &config, at);
     Dict *consts = extra(j, arguments, params, at);
     Text key = cache_key(j, params, consts);
     KernelObject *k = map_get(&j->made, key);
@@ -282,6 +285,11 @@ KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at)
     k->config = config;
     map_set(h->options.arena, &j->made, key, k);
     return k;
+}
+
+KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at)
+{
+    return make(j, arguments, NULL, at);
 }
 
 // ---- as Python sees it ------------------------------------------------------
@@ -331,6 +339,11 @@ static Dict *specs_of(JitObject *j, Dict *d, const Args *args)
     return d;
 }
 
+static KernelObject *make_tuned(JitObject *j, const Dict *arguments, Span at)
+{
+    return make(j, arguments, tuned_config(j, arguments), at);
+}
+
 // An eager kernel is built for the shapes it sees, and runs at once.
 static Value eager_call(JitObject *j, const Args *args)
 {
@@ -346,7 +359,7 @@ static Value eager_call(JitObject *j, const Args *args)
         if (dict_get(l, d, v_str(name), &v) && tensor_of(v))
             tensors[count++] = v;
     }
-    KernelObject *k = jit_make(j, specs_of(j, d, args), args->at_span);
+    KernelObject *k = make_tuned(j, specs_of(j, d, args), args->at_span);
     Args call = {.at = tensors, .count = count, .at_span = args->at_span};
     return kernel_type.call(l, &k->foreign, &call);
 }
@@ -357,7 +370,7 @@ static Value jit_call(Lang *l, Foreign *self, const Args *args)
     (void)l;
     if (j->eager)
         return eager_call(j, args);
-    return v_foreign(&jit_make(j, by_name(j, args), args->at_span)->foreign);
+    return v_foreign(&make_tuned(j, by_name(j, args), args->at_span)->foreign);
 }
 
 static bool jit_method(Lang *l, Foreign *self, Text name, const Args *args,
@@ -367,8 +380,8 @@ static bool jit_method(Lang *l, Foreign *self, Text name, const Args *args,
     if (!text_is(name, "compile") && !text_is(name, "get_tir")
         && !text_is(name, "get_kernel_source"))
         return false;
-    KernelObject *k = jit_make(j, specs_of(j, by_name(j, args), args),
-                               args->at_span);
+    KernelObject *k = make_tuned(j, specs_of(j, by_name(j, args), args),
+                                 args->at_span);
     Args none = {.at_span = args->at_span};
     if (text_is(name, "get_kernel_source"))
         return kernel_method(l, &k->foreign, name, &none, out);
