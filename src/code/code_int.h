@@ -156,6 +156,7 @@ typedef struct {
     int set;                // of the threads that come here
     const IrExpr **let;     // by variable id: what a let was given
     bool *by_threads;       // by buffer root: written by single threads
+    int *held_by;           // by buffer root: 1 + set that holds a fragment
     Val thread_index[3];
     LIST(SlotFact) fact;
     LIST(Slot) slot;
@@ -324,6 +325,7 @@ void let_others_come(Lower *l); // a SOFT here
 
 // ---- lower_thread_set.c --------------------------------------------------
 int all_threads(Lower *l, int64_t threads);
+bool sets_are_apart(const Lower *l, int a, int b);
 bool varies(Lower *l, const IrExpr *e); // from thread to thread of l->set
 
 // ---- lower_warp.c --------------------------------------------------------

@@ -138,6 +138,10 @@ static void give_registers(Lower *l)
         if (!is_slot_var(l, b) || !l->par->written[i])
             continue;
         reg = l->par->private_reg[i] = new_reg(l, false);
+        if (l->collective && l->thread->private_reg[i] >= 0)
+            slot = agreed_value(l, (Val){AT_LANES, l->thread->private_reg[i], t,
+                                         false, 7})
+                       .reg;
         if (slot < 0)
             slot = int_slot(l, t, 0);
         emit(l, (Instr){.op = INSTR_VFILL,

@@ -124,6 +124,66 @@ void find_own_fragments(Lower *l, const IrStmt *launch)
             l->var_private[i] = true;
 }
 
+// ---- variables that a T.Parallel writes -----------------------------------
+
+// Within a T.Parallel a variable is each iteration's; which of them a thread
+// is left with depends on a layout.
+typedef struct {
+    bool *written, *read, inside;
+} Variables;
+
+static bool is_variable(const IrBuffer *b)
+{
+    return b->scope == SCOPE_VAR || b->scope == SCOPE_LOCAL;
+}
+
+static bool variable_expr(void *ctx, IrExpr *e)
+{
+    Variables *v = ctx;
+
+    if (e->kind == EXPR_LOAD && is_variable(e->buffer) && !v->inside)
+        v->read[e->buffer->id] = true;
+    return true;
+}
+
+static bool variable_stmt(void *ctx, IrStmt *s)
+{
+    Variables *v = ctx, inside = {v->written, v->read, true};
+
+    if (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL && !v->inside) {
+        ir_walk(s->then, variable_stmt, variable_expr, &inside);
+        return false;
+    }
+    if (s->kind == STMT_STORE && is_variable(s->buffer) && v->inside)
+        v->written[s->buffer->id] = true;
+    for (int i = 0; s->kind == STMT_TILE && i < s->operand_count; i++)
+        if (s->operand[i].kind == OPERAND_REGION &&
+            is_variable(s->operand[i].region->buffer))
+            v->read[s->operand[i].region->buffer->id] = true;
+    return true;
+}
+
+static bool variables_are_apart(Lower *l, const IrStmt *launch)
+{
+    size_t n = (size_t)l->k->buffer_count;
+    Variables v = {new_array(l->arena, bool, n), new_array(l->arena, bool, n),
+                   false};
+
+    ir_walk(launch->then, variable_stmt, variable_expr, &v);
+    for (size_t i = 0; i < n; i++) {
+        if (!v.written[i] || !v.read[i])
+            continue;
+        l->at = l->k->buffers[i]->at;
+        unsupported(l,
+                    "'%.*s' is written in a T.Parallel and read outside: what "
+                    "a thread is left with depends on its layout, which is "
+                    "not planned yet",
+                    TEXT_ARG(l->k->buffers[i]->name));
+        return false;
+    }
+    return true;
+}
+
 // ---- who writes ----------------------------------------------------------
 
 static bool atomic_by_thread(void *ctx, IrExpr *e)
@@ -224,6 +284,9 @@ void lower_threads(Lower *l, const IrStmt *launch, Emit *out)
     }
     l->let = new_array(l->arena, const IrExpr *, (size_t)l->k->next_var);
     l->by_threads = new_array(l->arena, bool, (size_t)l->code->buffer_count);
+    l->held_by = new_array(l->arena, int, (size_t)l->code->buffer_count);
+    if (!variables_are_apart(l, launch))
+        return;
     ir_walk(launch->then, store_by_thread, atomic_by_thread, l);
     l->set = all_threads(l, l->launches.at[l->launch].threads);
     open_threads(l, &p, &head);
@@ -584,6 +647,42 @@ static bool check_fragment_store(Lower *l, const IrStmt *s)
     return false;
 }
 
+// A fragment lies in the registers of the threads that use it: groups that
+// have no thread in common would each have another.
+static void hold_fragment(Lower *l, const IrBuffer *b)
+{
+    int root = root_of(l, b->id), *held = &l->held_by[root];
+
+    if (b->scope != SCOPE_FRAGMENT || l->failed)
+        return;
+    if (*held && sets_are_apart(l, *held - 1, l->set))
+        unsupported(l,
+                    "'%.*s' is used by two groups of threads that have none in "
+                    "common: give each a fragment of its own",
+                    TEXT_ARG(b->name));
+    *held = l->set + 1;
+}
+
+static bool hold_expr(void *ctx, IrExpr *e)
+{
+    if (e->kind == EXPR_LOAD)
+        hold_fragment(ctx, e->buffer);
+    return true;
+}
+
+static bool hold_stmt(void *ctx, IrStmt *s)
+{
+    Lower *l = ctx;
+
+    l->at = s->at;
+    if (s->kind == STMT_STORE)
+        hold_fragment(l, s->buffer);
+    for (int i = 0; s->kind == STMT_TILE && i < s->operand_count; i++)
+        if (s->operand[i].kind == OPERAND_REGION)
+            hold_fragment(l, s->operand[i].region->buffer);
+    return !l->failed;
+}
+
 // Runs the n statements from i on together; they make code once.
 static void lower_together(Lower *l, const IrStmt *block, int i, int n)
 {
@@ -593,6 +692,7 @@ static void lower_together(Lower *l, const IrStmt *block, int i, int n)
     open_collective(l, &c);
     for (int j = i; j < i + n && !l->failed; j++) {
         l->block = block;
+        ir_walk(block->body[j], hold_stmt, hold_expr, l);
         if (check_fragment_store(l, block->body[j]))
             lower_stmt(l, block->body[j]);
     }

@@ -180,6 +180,14 @@ int all_threads(Lower *l, int64_t threads)
     return set_index(l, &s);
 }
 
+bool sets_are_apart(const Lower *l, int a, int b)
+{
+    for (int i = 0; i < MOST_THREADS / 64; i++)
+        if (l->sets.at[a].bit[i] & l->sets.at[b].bit[i])
+            return false;
+    return true;
+}
+
 int set_where(Lower *l, const IrExpr *cond, bool holds)
 {
     ThreadSet all = l->sets.at[l->set], s = {.count = 0};

@@ -477,7 +477,8 @@ static IrExpr *rule_random(Call *c)
 {
     for (int i = 0; i < 3; i++) {
         if (!is_int_kind(c->a[i]))
-            return ir_error(c->k, c->at, "ir-type", "T.rng_rand is of integers");
+            return ir_error(c->k, c->at, "ir-type",
+                            "T.rng_rand is of integers");
         c->a[i] = ir_cast(c->k, c->a[i], DT_U64, true, c->at);
         if (!c->a[i])
             return NULL;

@@ -316,7 +316,8 @@ static Value pointer(Lang *l, const Bound *b)
     return v_expr(e);
 }
 
-static IrExpr *moved_load(Lang *l, const Bound *b, const IrRegion *r, int64_t by)
+static IrExpr *moved_load(Lang *l, const Bound *b, const IrRegion *r,
+                          int64_t by)
 {
     IrExpr *index[IR_MAX_RANK], *e;
     int last = r->buffer->rank - 1;

@@ -16,4 +16,6 @@ run -q --no-ref --kernel wrong -D 'case=shuffle in T.Parallel' threads_wrong.til
 run -q --no-ref --kernel wrong -D 'case=random in T.Parallel' threads_wrong.tile
 run -q --no-ref --kernel wrong -D 'case=random without a start' threads_wrong.tile
 run -q --no-ref --kernel wrong -D 'case=random of another kind' threads_wrong.tile
+run -q --no-ref --kernel wrong -D 'case=fragment of two groups' threads_wrong.tile
+run -q --no-ref --kernel wrong -D 'case=variable of a T.Parallel' threads_wrong.tile
 run --kernel outside threads_wrong.tile
