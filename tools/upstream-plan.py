@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """upstream-plan.py - what upstream's compiler plans for a kernel, as facts.
 
-Usage: upstream-plan.py CASES >TABLE
+Usage: upstream-plan.py CASES [ID|-] [TARGET] >TABLE
        upstream-plan.py CASES ID TARGET source     # to look at one
 
 Needs the wheel `tilelang` (pip install tilelang==0.1.13), no GPU. CASES has
@@ -34,6 +34,7 @@ TARGETS = {
     "sm_90": {"kind": "cuda", "arch": "sm_90a"},
     "sm_80": {"kind": "cuda", "arch": "sm_80"},
     "gfx942": {"kind": "hip", "mcpu": "gfx942"},
+    "gfx950": {"kind": "hip", "mcpu": "gfx950"},
 }
 tirx = tvm.tirx
 
@@ -448,7 +449,7 @@ def main():
     print("# case\ttarget\tlaunch\tfact\tsubject\tvalue")
     watch_partitions()
     for name, path, kernel, *arguments in cases_of(sys.argv[1]):
-        if only and only[0] != name:
+        if only and only[0] not in (name, "-"):
             continue
         for title, spec in TARGETS.items():
             if len(only) > 1 and only[1] != title:

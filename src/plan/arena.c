@@ -24,6 +24,10 @@ typedef struct {
         int len, room;
     } buffers;
     int workspaces;
+    struct {
+        bool *at;
+        int len, room;
+    } nested;                       // by time: a loop over several statements
 } Clock;
 
 // ---- live ranges -----------------------------------------------------------
@@ -102,8 +106,8 @@ static void add_workspace(Clock *c, const PlanOp *op)
 {
     const IrBuffer *out = op->reduce.out;
     PlanBuffer n = {
-        .copies = 1, .align = ARENA_ALIGN, .first = c->clock,
-        .last = c->clock,
+        .stmt = op->stmt, .slots = 1, .rings = 1, .copies = 1,
+        .align = ARENA_ALIGN, .first = c->clock, .last = c->clock,
         .bytes = (int64_t)c->p->launch->threads *
                  ir_attr_int(op->stmt, ATTR_BATCH, 1) *
                  dtype_info(out->dtype)->bits / 8,
@@ -112,9 +116,26 @@ static void add_workspace(Clock *c, const PlanOp *op)
     c->workspaces++;
 }
 
-static void tick(Clock *c)
+static void tick(Clock *c, bool nested)
 {
-    c->clock += !c->inside;
+    if (c->inside)
+        return;
+    vec_push(c->p->arena, &c->nested, nested);
+    c->clock++;
+}
+
+// Whether what a statement becomes is a loop over several statements.
+static bool is_nested(const PlanState *p, const IrStmt *s, const PlanOp *op)
+{
+    const PlanGemm *g = op ? op->gemm : NULL;
+
+    if (g)
+        return g->unit != PLAN_WGMMA && g->shape.k > g->inst_k * g->k_pack;
+    if (op && op->kind == PLANOP_REDUCE) {
+        const PlanFragment *out = p->fragment[op->reduce.out->id];
+        return out && out->locals > 1;
+    }
+    return s->kind == STMT_FOR && s->then->len > 1;
 }
 
 static void emit(Clock *c, IrStmt *s);
@@ -124,11 +145,12 @@ static void emit_leaf(Clock *c, IrStmt *s)
     const PlanOp *op = plan_op_of(c->p, s);
 
     plan_touches(c->p, s, touch, c);
-    if (op && op->kind == PLANOP_REDUCE && plan_needs_workspace(c->p, op)) {
-        tick(c);
+    int n = op && op->kind == PLANOP_REDUCE ? plan_workspaces(c->p, op) : 0;
+    if (n)
+        tick(c, false);
+    for (int i = 0; i < n; i++)
         add_workspace(c, op);
-    }
-    tick(c);
+    tick(c, is_nested(c->p, s, op));
 }
 
 static void emit_stages(Clock *c, const PlanPipeline *q, int low, int high)
@@ -141,31 +163,39 @@ static void emit_stages(Clock *c, const PlanPipeline *q, int low, int high)
     }
 }
 
-static void emit_body(Clock *c, const PlanPipeline *q)
+static void emit_body(Clock *c, const PlanPipeline *q, int low, int high)
 {
     bool inside = c->inside;
 
     c->inside = true;
-    emit_stages(c, q, 0, q->depth);
+    emit_stages(c, q, low, high);
     c->inside = inside;
-    tick(c);
+    tick(c, q->count > 1);
 }
 
 static void emit_pipeline(Clock *c, const PlanPipeline *q)
 {
     if (q->loop == c->p->fed) {
         c->only_copies = true;
-        emit_body(c, q);
+        emit_body(c, q, 0, q->depth);
         c->only_copies = false;
         c->only_rest = true;
-        emit_body(c, q);
+        emit_body(c, q, 0, q->depth);
         c->only_rest = false;
+        return;
+    }
+    // Where the number of iterations is not constant, what is issued ahead
+    // and what is left over stay loops.
+    if (q->trips < 0 && q->depth > 1) {
+        emit_body(c, q, 0, q->depth - 1);
+        emit_body(c, q, 0, q->depth);
+        emit_body(c, q, 1, q->depth);
         return;
     }
     for (int i = 0; i < q->depth; i++)
         emit_stages(c, q, 0, i);
     if (q->trips != q->depth)
-        emit_body(c, q);
+        emit_body(c, q, 0, q->depth);
     for (int i = 0; i < q->depth; i++)
         emit_stages(c, q, i + 1, q->depth);
 }
@@ -184,7 +214,7 @@ static void emit_scope(Clock *c, IrStmt *s)
     if (s->otherwise)
         emit(c, s->otherwise);
     c->inside = inside;
-    tick(c);
+    tick(c, s->kind == STMT_FOR && s->then->len > 1);
 }
 
 static void emit(Clock *c, IrStmt *s)
@@ -209,19 +239,49 @@ static void emit(Clock *c, IrStmt *s)
     }
 }
 
-// Upstream's printer numbers workspaces from the last one back.
+static void mark_events(Clock *c, bool *event)
+{
+    for (int i = 0; i < c->buffers.len; i++) {
+        event[c->buffers.at[i].first] = true;
+        event[c->buffers.at[i].last] = true;
+    }
+}
+
+// Upstream ends a life that began outside a loop over several statements, and
+// was last touched in one, before the next event outside such a loop.
+static void extend_lives(Clock *c)
+{
+    bool *event = new_array(c->p->arena, bool, c->clock + 1);
+
+    mark_events(c, event);
+    for (int i = 0; i < c->buffers.len; i++) {
+        PlanBuffer *b = &c->buffers.at[i];
+        if (c->nested.at[b->first] || !c->nested.at[b->last])
+            continue;
+        for (int t = b->last + 1; t < c->clock; t++) {
+            if (event[t] && !c->nested.at[t])
+                break;
+            if (event[t])
+                b->last = t;
+        }
+    }
+}
+
+// Upstream numbers workspaces from the last one back: those of one reduction
+// together, in the order of its copies in a pipeline.
 static void name_workspaces(Clock *c)
 {
     int n = c->workspaces;
 
-    for (int i = 0; i < c->buffers.len; i++) {
-        PlanBuffer *b = &c->buffers.at[i];
-        if (b->ir)
-            continue;
-        b->slots = b->rings = b->copies = 1;
-        n--;
-        b->name = n ? text_format(c->p->arena, "workspace_%d", n)
-                    : TEXT("workspace");
+    for (int i = 0; i < c->p->ops.len; i++) {
+        for (int j = 0; j < c->buffers.len; j++) {
+            PlanBuffer *b = &c->buffers.at[j];
+            if (b->stmt != c->p->ops.at[i].stmt)
+                continue;
+            n--;
+            b->name = n ? text_format(c->p->arena, "workspace_%d", n)
+                        : TEXT("workspace");
+        }
     }
 }
 
@@ -338,6 +398,7 @@ bool plan_arena(PlanState *p, IrStmt *launch)
     Clock c = {.p = p};
 
     emit(&c, launch->then);
+    extend_lives(&c);
     ir_walk(launch->then, add_unused, NULL, &c);
     name_workspaces(&c);
     pack(p, c.buffers.at, c.buffers.len);

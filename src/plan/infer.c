@@ -20,124 +20,12 @@ static bool is_fragment(const IrBuffer *b)
 
 // ---- loops -----------------------------------------------------------------
 
-static int32_t *elements_of(PlanState *p, const PlanLoop *l,
-                            const PlanAccess *a)
-{
-    int32_t *e = new_array(p->arena, int32_t, l->points + 1);
-    int64_t point[IR_MAX_RANK] = {0};
-
-    for (int n = 0; n < l->points; n++) {
-        e[n] = (int32_t)plan_element(l, a, point);
-        plan_next_point(l, point);
-    }
-    return e;
-}
-
-static PlanFragment *loop_new(PlanState *p, const PlanLoop *l, int replicas)
-{
-    PlanFragment *f = new (p->arena, PlanFragment);
-
-    f->rank = l->rank;
-    memcpy(f->shape, l->extent, sizeof f->shape);
-    f->elements = (int)l->points;
-    f->replicas = replicas;
-    f->local = new_array(p->arena, int32_t, l->points + 1);
-    f->thread = new_array(p->arena, int32_t, (size_t)l->points * replicas + 1);
-    return f;
-}
-
-// Each point runs where the element that it accesses is.
-static PlanFragment *loop_like(PlanState *p, const PlanLoop *l,
-                               const PlanAccess *a, const PlanFragment *f)
-{
-    PlanFragment *out = loop_new(p, l, f->replicas);
-    int32_t *e = elements_of(p, l, a);
-    int32_t *seen = new_array(p->arena, int32_t, PLAN_MAX_THREADS);
-
-    for (int n = 0; n < out->elements; n++) {
-        if (e[n] < 0 || e[n] >= f->elements)
-            return NULL;
-        for (int r = 0; r < f->replicas; r++)
-            out->thread[(size_t)r * out->elements + n] =
-                f->thread[(size_t)r * f->elements + e[n]];
-        out->local[n] = out->elements == f->elements
-                            ? f->local[e[n]]
-                            : seen[out->thread[n]]++;
-        if (out->local[n] >= out->locals)
-            out->locals = out->local[n] + 1;
-    }
-    return out;
-}
-
 static bool touches_fragment(const PlanLoop *l)
 {
     for (int i = 0; i < l->access.len; i++)
         if (is_fragment(l->access.at[i].buffer))
             return true;
     return false;
-}
-
-// thread = (flat / V) mod T, local = (flat / (V T)) V + flat mod V.
-static PlanFragment *loop_planned(PlanState *p, const PlanLoop *l)
-{
-    int threads = p->launch->threads, v = plan_vector(l);
-    int points = (int)l->points, replicas = 1, span = threads;
-
-    if (points < 1)
-        return NULL;
-    while (v > 1 && points % (threads * v))
-        v /= 2;
-    if (points < threads && threads % points == 0) {
-        replicas = threads / points;
-        span = points;
-    }
-    PlanFragment *f = loop_new(p, l, replicas);
-    for (int n = 0; n < points; n++) {
-        f->local[n] = n / (v * span) * v + n % v;
-        if (f->local[n] >= f->locals)
-            f->locals = f->local[n] + 1;
-        for (int r = 0; r < replicas; r++)
-            f->thread[(size_t)r * points + n] = n / v % span + r * span;
-    }
-    return f;
-}
-
-// The layout of a fragment that a loop with this layout accesses.
-static PlanFragment *complete(PlanState *p, const PlanLoop *l,
-                              const PlanAccess *a, const PlanFragment *layout)
-{
-    PlanFragment *probe = plan_fragment_new(p, a->buffer, 1);
-    int32_t *e = elements_of(p, l, a);
-    int n = probe->elements, *hits = new_array(p->arena, int, n), most = 0;
-
-    for (int i = 0; i < l->points; i++) {
-        if (e[i] < 0 || e[i] >= n)
-            return NULL;
-        if (++hits[e[i]] > most)
-            most = hits[e[i]];
-    }
-    for (int i = 0; i < n; i++)
-        if (!hits[i])
-            return NULL;
-    int slots = most * layout->replicas;
-    int32_t *thread = new_array(p->arena, int32_t, (size_t)n * slots);
-    memset(hits, 0, sizeof *hits * n);
-    for (int i = 0; i < l->points; i++) {
-        for (int r = 0; r < layout->replicas; r++)
-            thread[(size_t)(hits[e[i]] + r) * n + e[i]] =
-                layout->thread[(size_t)r * l->points + i];
-        hits[e[i]] += layout->replicas;
-    }
-    for (int i = 0; i < n; i++)
-        for (int r = hits[i]; r < slots; r++)
-            thread[(size_t)r * n + i] = thread[i];
-    PlanFragment *f = plan_condense(p, a->buffer, thread, slots);
-    if (most == 1) {
-        for (int i = 0; i < l->points; i++)
-            f->local[e[i]] = layout->local[i];
-        f->locals = layout->locals;
-    }
-    return f;
 }
 
 // The access whose fragment decides: a written one that is known, else a read
@@ -174,9 +62,9 @@ static bool infer_loop(PlanState *p, Known *k, int at, bool free)
         if (a && a->buffer->rank < l->rank && free)
             a = NULL;
         if (a)
-            k->layout[at] = loop_like(p, l, a, k->fragment[a->buffer->id]);
+            k->layout[at] = plan_loop_like(p, l, a, k->fragment[a->buffer->id]);
         else if (free)
-            k->layout[at] = loop_planned(p, l);
+            k->layout[at] = plan_loop_planned(p, l);
         if (!k->layout[at])
             return false;
         changed = true;
@@ -185,7 +73,7 @@ static bool infer_loop(PlanState *p, Known *k, int at, bool free)
         const PlanAccess *a = &l->access.at[i];
         if (!is_fragment(a->buffer) || k->fragment[a->buffer->id])
             continue;
-        PlanFragment *f = complete(p, l, a, k->layout[at]);
+        PlanFragment *f = plan_complete(p, l, a, k->layout[at]);
         k->fragment[a->buffer->id] = f;
         changed |= f != NULL;
     }
@@ -227,25 +115,46 @@ static bool infer_reduce(PlanState *p, Known *k, const PlanOp *op)
     return true;
 }
 
-// The distance of the threads that hold parts of one result, and how many.
-bool plan_needs_workspace(const PlanState *p, const PlanOp *op)
+// Threads that hold parts of one result: a butterfly needs a power of two.
+static bool is_butterfly(const IrReduceShape *r, const PlanFragment *src)
+{
+    bool seen[PLAN_MAX_THREADS] = {false};
+    int first, step, n = 0;
+
+    reduced(r, src, 0, &first, &step);
+    for (int i = 0; i < src->shape[r->dim]; i++) {
+        int t = src->thread[first + i * step];
+        n += !seen[t];
+        seen[t] = true;
+    }
+    return (n & (n - 1)) == 0;
+}
+
+// Bits of the reduced index that change the thread form steps: runs of bits
+// whose distances double are one step of E threads at stride s. A step that
+// reaches past 32 threads gets a workspace, also where waves have 64.
+int plan_workspaces(const PlanState *p, const PlanOp *op)
 {
     const IrReduceShape *r = &op->reduce;
     const PlanFragment *src = p->fragment[r->src->id];
-    int first, step, low, high;
+    int first, step, count = 0, before = 0, reach = 0;
 
     if (!src)
-        return false;
+        return 0;
     reduced(r, src, 0, &first, &step);
-    low = high = src->thread[first];
-    for (int i = 1; i < src->shape[r->dim]; i++) {
-        int t = src->thread[first + i * step];
-        low = t < low ? t : low;
-        high = t > high ? t : high;
+    for (int bit = 1; bit <= src->shape[r->dim]; bit *= 2) {
+        int far = bit < src->shape[r->dim]
+                      ? src->thread[first + bit * step] - src->thread[first]
+                      : 0;
+        if (far && before && far == 2 * before) {
+            reach = 2 * far;
+        } else {
+            count += reach > 32;
+            reach = 2 * far;
+        }
+        before = far;
     }
-    // The farthest partner of a butterfly of E threads at stride s is E s / 2
-    // away; E s > 32 is asked for.
-    return high - low >= 32;
+    return count;
 }
 
 // ---- passes ----------------------------------------------------------------
@@ -277,16 +186,55 @@ static void from_gemms(PlanState *p, Known *k)
     }
 }
 
-static bool has_unknown(const PlanOp *op, const Known *k)
+// The first fragment of an operation that is not known, or NULL.
+static const IrBuffer *unknown_of(const PlanOp *op, const Known *k)
 {
-    if (op->kind == PLANOP_REDUCE)
-        return false;
+    if (op->kind == PLANOP_REDUCE) {
+        const IrBuffer *const both[] = {op->reduce.src, op->reduce.out};
+        for (int i = 0; i < 2; i++)
+            if (is_fragment(both[i]) && !k->fragment[both[i]->id])
+                return both[i];
+    }
     for (int i = 0; op->loop && i < op->loop->access.len; i++) {
         const IrBuffer *b = op->loop->access.at[i].buffer;
         if (is_fragment(b) && !k->fragment[b->id])
-            return true;
+            return b;
     }
-    return false;
+    return NULL;
+}
+
+// ---- components ------------------------------------------------------------
+
+static void join(int *group, int n, const Known *k, const IrBuffer *a,
+                 const IrBuffer *b)
+{
+    if (!is_fragment(b) || k->fragment[b->id])
+        return;
+    int from = group[b->id], to = group[a->id];
+    for (int i = 0; i < n; i++)
+        if (group[i] == from)
+            group[i] = to;
+}
+
+// Unknown fragments that an operation has in common get the same number.
+static int *components(PlanState *p, const Known *k)
+{
+    int n = p->kernel->buffer_count;
+    int *group = new_array(p->arena, int, n + 1);
+
+    for (int i = 0; i < n; i++)
+        group[i] = i;
+    for (int i = 0; i < p->ops.len; i++) {
+        const PlanOp *op = &p->ops.at[i];
+        const IrBuffer *a = unknown_of(op, k);
+        if (!a)
+            continue;
+        if (op->kind == PLANOP_REDUCE)
+            join(group, n, k, a, op->reduce.out);
+        for (int j = 0; op->loop && j < op->loop->access.len; j++)
+            join(group, n, k, a, op->loop->access.at[j].buffer);
+    }
+    return group;
 }
 
 static Known known_copy(PlanState *p, const Known *k)
@@ -300,45 +248,30 @@ static Known known_copy(PlanState *p, const Known *k)
     return c;
 }
 
-static int registers(const PlanState *p, const Known *k, int *known)
+// Registers of a component's fragments; -1 where one is still unknown.
+static int registers(const PlanState *p, const Known *k, const int *group,
+                     int wanted)
 {
     int sum = 0;
 
-    *known = 0;
     for (int i = 0; i < p->kernel->buffer_count; i++) {
-        if (k->fragment[i]) {
-            sum += k->fragment[i]->locals;
-            ++*known;
-        }
+        if (group[i] != wanted || !is_fragment(p->kernel->buffers[i]))
+            continue;
+        if (!k->fragment[i])
+            return -1;
+        sum += k->fragment[i]->locals;
     }
     return sum;
 }
 
-// Tries every operation with an unknown fragment as the one that chooses.
-static bool choose_root(PlanState *p, Known *k)
+static bool in_group(const PlanOp *op, const Known *k, const int *group,
+                     int wanted)
 {
-    Known best = {0};
-    int best_sum = 0, best_known = 0, known;
-
-    for (int i = 0; i < p->ops.len; i++) {
-        if (!has_unknown(&p->ops.at[i], k))
-            continue;
-        Known c = known_copy(p, k);
-        if (!infer_loop(p, &c, i, true))
-            continue;
-        propagate(p, &c);
-        int sum = registers(p, &c, &known);
-        if (!best.fragment || known > best_known ||
-            (known == best_known && sum < best_sum)) {
-            best = c;
-            best_sum = sum;
-            best_known = known;
-        }
-    }
-    if (best.fragment)
-        *k = best;
-    return best.fragment != NULL;
+    const IrBuffer *b = op->loop ? unknown_of(op, k) : NULL;
+    return b && group[b->id] == wanted;
 }
+
+// ---- consistency -----------------------------------------------------------
 
 static bool holds(const PlanFragment *f, int element, int thread)
 {
@@ -348,25 +281,135 @@ static bool holds(const PlanFragment *f, int element, int thread)
     return false;
 }
 
-// A loop's threads must hold what they access.
-static void check_loop(PlanState *p, const PlanOp *op)
+// The threads of each point hold the element it accesses.
+static bool access_holds(PlanState *p, const PlanLoop *l, const PlanAccess *a,
+                         const PlanFragment *layout, const PlanFragment *f)
 {
-    for (int i = 0; i < op->loop->access.len; i++) {
-        const PlanAccess *a = &op->loop->access.at[i];
-        const PlanFragment *f = p->fragment[a->buffer->id], *l = op->layout;
-        if (!f || f == l)
-            continue;
-        int32_t *e = elements_of(p, op->loop, a);
-        for (int n = 0; n < l->elements; n++) {
-            for (int r = 0; r < l->replicas; r++) {
-                if (!holds(f, e[n],
-                           l->thread[(size_t)r * l->elements + n])) {
-                    p->launch->refused = "layouts of two fragments conflict";
-                    return;
-                }
-            }
+    int32_t *e = plan_elements(p, l, a);
+
+    for (int n = 0; n < layout->elements; n++) {
+        for (int r = 0; r < layout->replicas; r++) {
+            int t = layout->thread[(size_t)r * layout->elements + n];
+            if (e[n] < 0 || e[n] >= f->elements || !holds(f, e[n], t))
+                return false;
         }
     }
+    return true;
+}
+
+static bool loop_holds(PlanState *p, const PlanLoop *l,
+                       const PlanFragment *layout, PlanFragment *const *known)
+{
+    for (int i = 0; i < l->access.len; i++) {
+        const PlanAccess *a = &l->access.at[i];
+        const PlanFragment *f = known[a->buffer->id];
+        if (f && !access_holds(p, l, a, layout, f))
+            return false;
+    }
+    return true;
+}
+
+// A result lies with threads that take part in its reduction.
+static bool reduce_holds(const IrReduceShape *r, const PlanFragment *src,
+                         const PlanFragment *out)
+{
+    int first, step;
+
+    for (int o = 0; o < out->elements; o++) {
+        reduced(r, src, o, &first, &step);
+        for (int k = 0; k < out->replicas; k++) {
+            int t = out->thread[(size_t)k * out->elements + o];
+            bool found = false;
+            for (int i = 0; i < src->shape[r->dim] && !found; i++)
+                found = holds(src, first + i * step, t);
+            if (!found)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool op_holds(PlanState *p, const Known *k, int at)
+{
+    const PlanOp *op = &p->ops.at[at];
+
+    if (op->kind == PLANOP_LOOP)
+        return !k->layout[at] ||
+               loop_holds(p, op->loop, k->layout[at], k->fragment);
+    if (op->kind != PLANOP_REDUCE)
+        return true;
+    const PlanFragment *src = k->fragment[op->reduce.src->id];
+    const PlanFragment *out = k->fragment[op->reduce.out->id];
+    return !src || !out || reduce_holds(&op->reduce, src, out);
+}
+
+// Operation `root` chooses, then the others of its component in their order.
+static Known attempt(PlanState *p, const Known *k, const int *group,
+                     int wanted, int root)
+{
+    Known c = known_copy(p, k);
+
+    infer_loop(p, &c, root, true);
+    propagate(p, &c);
+    for (int i = 0; i < p->ops.len; i++) {
+        if (i != root && in_group(&p->ops.at[i], &c, group, wanted) &&
+            infer_loop(p, &c, i, true))
+            propagate(p, &c);
+    }
+    return c;
+}
+
+static bool is_consistent(PlanState *p, const Known *k)
+{
+    for (int i = 0; i < p->ops.len; i++)
+        if (!op_holds(p, k, i))
+            return false;
+    return true;
+}
+
+// Tries every operation of the first unknown component as the one that
+// chooses. `tried` marks components that nothing could settle.
+static bool settle_component(PlanState *p, Known *k, bool *tried)
+{
+    int *group = components(p, k), wanted = -1, best_sum = -1;
+    Known best = {0};
+
+    for (int i = 0; i < p->ops.len; i++) {
+        const IrBuffer *b = p->ops.at[i].loop ? unknown_of(&p->ops.at[i], k)
+                                              : NULL;
+        int of = b ? group[b->id] : -1;
+        if (of < 0 || tried[of] || (wanted >= 0 && of != wanted))
+            continue;
+        wanted = of;
+        Known c = attempt(p, k, group, wanted, i);
+        int sum = registers(p, &c, group, wanted);
+        if (sum < 0 || (best_sum >= 0 && sum >= best_sum))
+            continue;
+        if (is_consistent(p, &c)) {
+            best = c;
+            best_sum = sum;
+        }
+    }
+    if (wanted >= 0)
+        tried[wanted] = true;
+    if (best.fragment)
+        *k = best;
+    return wanted >= 0;
+}
+
+// Why upstream's compiler would give up on an operation, or NULL.
+static const char *refusal_of(PlanState *p, const Known *k, int at)
+{
+    const PlanOp *op = &p->ops.at[at];
+
+    if (!op_holds(p, k, at))
+        return "layouts of two fragments conflict";
+    if (op->kind == PLANOP_REDUCE && k->fragment[op->reduce.src->id] &&
+        !is_butterfly(&op->reduce, k->fragment[op->reduce.src->id]))
+        return "a reduction over threads that are no power of two";
+    if (op->kind == PLANOP_LOOP && !op->layout && touches_fragment(op->loop))
+        return "the elements of a loop do not spread evenly over the threads";
+    return NULL;
 }
 
 void plan_infer(PlanState *p)
@@ -376,7 +419,8 @@ void plan_infer(PlanState *p)
 
     from_gemms(p, &k);
     propagate(p, &k);
-    while (choose_root(p, &k))
+    bool *tried = new_array(p->arena, bool, p->kernel->buffer_count + 1);
+    while (settle_component(p, &k, tried))
         ;
     for (int i = 0; i < p->ops.len; i++)
         if (p->ops.at[i].loop && touches_fragment(p->ops.at[i].loop))
@@ -384,11 +428,9 @@ void plan_infer(PlanState *p)
     memcpy(p->fragment, k.fragment,
            sizeof *p->fragment * p->kernel->buffer_count);
     for (int i = 0; i < p->ops.len; i++) {
-        PlanOp *op = &p->ops.at[i];
-        if (op->kind != PLANOP_LOOP)
-            continue;
-        op->layout = k.layout[i];
-        if (op->layout)
-            check_loop(p, op);
+        p->ops.at[i].layout = k.layout[i];
+        const char *why = refusal_of(p, &k, i);
+        if (why)
+            p->launch->refused = why;
     }
 }

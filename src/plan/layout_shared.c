@@ -86,17 +86,14 @@ static void set_operand(PlanState *p, const PlanGemm *g, bool is_b)
 {
     IrBuffer *b = is_b ? g->b : g->a;
     PlanShared *s = &p->shared[b->id], before = *s;
-    bool k_inner = is_b ? g->shape.trans_b : !g->shape.trans_a;
     int bits = dtype_info(b->dtype)->bits, vector = 128 / bits, rows, cols;
 
-    if (b->scope == SCOPE_FRAGMENT || !tile_of(b, &rows, &cols))
+    if (b->scope == SCOPE_FRAGMENT || b->layout || !tile_of(b, &rows, &cols))
         return;
     s->elements = s->size = rows * cols;
     s->swizzle = swizzle_of(cols, vector);
     if (g->unit == PLAN_WGMMA)
         s->swizzle = swizzle_of(continuity(g, is_b), vector);
-    if (bits == 8 && !k_inner && g->unit != PLAN_WGMMA)
-        s->swizzle = 0;
     if (before.swizzle && before.swizzle < s->swizzle)
         s->swizzle = before.swizzle;
     if (s->swizzle)
@@ -125,8 +122,66 @@ static void set_stored(PlanState *p, const PlanLoop *l)
         swizzle(p, s, rows, cols, vector);
 }
 
+// A map of the user's own: addresses are row-major over its outputs.
+static void evaluate(PlanState *p, PlanShared *s, const IrIndexMap *m,
+                     const IrBuffer *b)
+{
+    PlanLoop l = {.rank = b->rank};
+    int64_t point[IR_MAX_RANK] = {0}, extent[IR_MAX_RANK + 2] = {0};
+    int64_t *out = new_array(p->arena, int64_t, s->elements * m->out_rank + 1);
+
+    for (int d = 0; d < b->rank; d++) {
+        l.var[d] = m->in[d];
+        ir_is_int(b->shape[d], &l.extent[d]);
+    }
+    for (int e = 0; e < s->elements; e++) {
+        for (int d = 0; d < m->out_rank; d++) {
+            int64_t x = plan_eval(m->out[d], &l, point);
+            out[e * m->out_rank + d] = x;
+            if (x >= extent[d])
+                extent[d] = x + 1;
+        }
+        plan_next_point(&l, point);
+    }
+    s->address = new_array(p->arena, int32_t, s->elements);
+    for (int e = 0; e < s->elements; e++) {
+        int64_t at = 0;
+        for (int d = 0; d < m->out_rank; d++)
+            at = at * extent[d] + out[e * m->out_rank + d];
+        s->address[e] = (int32_t)at;
+        if (at >= s->size)
+            s->size = (int)at + 1;
+    }
+}
+
+// annotate_layout: a map, or one of the makers by name.
+static void set_annotated(PlanState *p, const IrBuffer *b)
+{
+    PlanShared *s = &p->shared[b->id];
+    int rows, cols, vector = 128 / dtype_info(b->dtype)->bits;
+
+    if (b->scope != SCOPE_SHARED || b->rank != 2 || !tile_of(b, &rows, &cols))
+        return;
+    s->elements = s->size = rows * cols;
+    if (!b->layout->maker.len && b->layout->in_rank == b->rank)
+        evaluate(p, s, b->layout, b);
+    s->swizzle = text_is(b->layout->maker, "make_swizzled_layout")
+                     ? swizzle_of(cols, vector) : 0;
+    if (text_is(b->layout->maker, "make_full_bank_swizzled_layout"))
+        s->swizzle = 8;
+    if (text_is(b->layout->maker, "make_half_bank_swizzled_layout"))
+        s->swizzle = 4;
+    if (text_is(b->layout->maker, "make_quarter_bank_swizzled_layout"))
+        s->swizzle = 2;
+    if (s->swizzle && cols % (s->swizzle * vector) == 0)
+        swizzle(p, s, rows, cols, vector);
+}
+
 void plan_shared_layouts(PlanState *p)
 {
+    for (int i = 0; i < p->kernel->buffer_count; i++)
+        if (p->kernel->buffers[i]->layout)
+            set_annotated(p, p->kernel->buffers[i]);
     for (int i = 0; i < p->launch->gemm_count; i++) {
         set_operand(p, &p->launch->gemms[i], false);
         set_operand(p, &p->launch->gemms[i], true);

@@ -30,6 +30,12 @@ static int bytes_of(const IrBuffer *b, int elements)
 
 // ---- copies and loops ------------------------------------------------------
 
+// In a pipeline that the threads which compute also fill.
+static bool is_overlapped(const Moves *m)
+{
+    return m->pipeline && m->pipeline->loop != m->p->fed;
+}
+
 static PlanMoveKind kind_of_copy(const Moves *m, const PlanOp *op, int width)
 {
     const PlanAccess *src = &op->loop->access.at[0];
@@ -40,7 +46,7 @@ static PlanMoveKind kind_of_copy(const Moves *m, const PlanOp *op, int width)
     if (plan_is_tma(m->p, op->stmt, &bulk) &&
         (!load || (m->p->fed && !m->after_fed)))
         return bulk ? MOVE_BULK : MOVE_TMA;
-    if (load && m->pipeline && dst->buffer->scope == SCOPE_SHARED &&
+    if (load && is_overlapped(m) && dst->buffer->scope == SCOPE_SHARED &&
         src->buffer->dtype == dst->buffer->dtype &&
         (bytes == 4 || bytes == 8 || bytes == 16))
         return MOVE_CP_ASYNC;
@@ -115,11 +121,22 @@ static void move_loop(Moves *m, PlanOp *op)
     }
 }
 
+static void add_im2col(Moves *m, const IrStmt *s, PlanMoveKind kind, int width)
+{
+    for (int i = 0; i < 2; i++) {
+        IrBuffer *b = s->operand[i].region->buffer;
+        add(m, (PlanMove){.stmt = s, .buffer = b, .kind = kind,
+                          .way = i ? MOVE_STORE : MOVE_LOAD,
+                          .bytes = bytes_of(b, width)});
+    }
+}
+
 // Channels of a pixel are contiguous; windows of whole vectors of them move.
+// In the loop of a pipeline the window is that of a later iteration; upstream
+// cannot prove that it does not cut a vector, and moves single elements.
 static void move_im2col(Moves *m, const IrStmt *s)
 {
-    IrBuffer *image = s->operand[0].region->buffer;
-    IrBuffer *tile = s->operand[1].region->buffer;
+    const IrBuffer *image = s->operand[0].region->buffer;
     bool tma = m->p->device->arch == ARCH_SM90 && m->p->fed && !m->after_fed;
     int width = 128 / dtype_info(image->dtype)->bits;
     int64_t channels = 1;
@@ -127,13 +144,9 @@ static void move_im2col(Moves *m, const IrStmt *s)
     ir_is_int(image->shape[image->rank - 1], &channels);
     while (channels % width)
         width /= 2;
-    PlanMove v = {.stmt = s, .buffer = image,
-                  .kind = tma ? MOVE_TMA : MOVE_PLAIN,
-                  .bytes = bytes_of(image, width)};
-    add(m, v);
-    v.buffer = tile;
-    v.way = MOVE_STORE;
-    add(m, v);
+    add_im2col(m, s, tma ? MOVE_TMA : MOVE_PLAIN, width);
+    if (is_overlapped(m) && !tma)
+        add_im2col(m, s, MOVE_PLAIN, 1);
 }
 
 // ---- gemm operands ---------------------------------------------------------

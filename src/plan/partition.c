@@ -101,12 +101,15 @@ static int choose_mfma(const Split *s, Text policy)
     return best;
 }
 
-static bool refuse(PlanState *p, const PlanGemm *g, int warps)
+static bool refuse(PlanState *p, const PlanGemm *g, const Split *s)
 {
+    bool amd = p->device->vendor == VENDOR_AMD;
+
     diag_error(p->kernel->diag, EXIT_LIMIT, g->stmt->at, "plan-warps",
-               "%d %s cannot share a tile of %d x %d on %s", warps,
-               p->device->vendor == VENDOR_AMD ? "waves" : "warps",
-               (int)g->shape.m, (int)g->shape.n, p->device->name);
+               "%d %s cannot share a tile of %d x %d on %s: each takes the "
+               "same number of parts of %d x %d", s->warps,
+               amd ? "waves" : "warps", s->m, s->n, p->device->name, s->m_unit,
+               s->n_unit);
     return false;
 }
 
@@ -129,9 +132,9 @@ bool plan_partition(PlanState *p, PlanGemm *g)
         g->inst_k = 256 / bits_of(g->a);
     }
     if (g->m_warps < 1 || warps % g->m_warps)
-        return refuse(p, g, warps);
+        return refuse(p, g, &s);
     g->n_warps = warps / g->m_warps;
     if (g->shape.m % (16 * g->m_warps) || g->shape.n % (s.n_unit * g->n_warps))
-        return refuse(p, g, warps);
+        return refuse(p, g, &s);
     return true;
 }

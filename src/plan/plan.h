@@ -33,7 +33,8 @@ typedef struct {
 } PlanShared;
 
 typedef struct {
-    IrBuffer *ir;                   // NULL: a workspace of lowering
+    IrBuffer *ir;                   // NULL: a workspace of `stmt`
+    const IrStmt *stmt;
     Text name;
     int slots, rings;               // of a pipeline: slots ^ rings copies
     int copies;

@@ -84,13 +84,22 @@ PlanFragment *plan_gemm_fragment(PlanState *p, const PlanGemm *g,
 PlanFragment *plan_condense(PlanState *p, const IrBuffer *b,
                             const int32_t *thread, int replicas);
 
+// layout_loop.c - layouts of a loop's points, and of fragments from them; NULL
+// where there is none.
+int32_t *plan_elements(PlanState *p, const PlanLoop *l, const PlanAccess *a);
+PlanFragment *plan_loop_like(PlanState *p, const PlanLoop *l,
+                             const PlanAccess *a, const PlanFragment *f);
+PlanFragment *plan_loop_planned(PlanState *p, const PlanLoop *l);
+PlanFragment *plan_complete(PlanState *p, const PlanLoop *l,
+                            const PlanAccess *a, const PlanFragment *layout);
+
 // layout_shared.c
 void plan_shared_layouts(PlanState *p);
 
 // infer.c
 void plan_infer(PlanState *p);
-// Whether a reduction crosses warps, so that it needs a workspace.
-bool plan_needs_workspace(const PlanState *p, const PlanOp *op);
+// Workspaces of a reduction that crosses warps.
+int plan_workspaces(const PlanState *p, const PlanOp *op);
 
 // vector.c - elements one thread moves at a time, by the accesses of a loop.
 int plan_vector(const PlanLoop *loop);
