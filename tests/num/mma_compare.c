@@ -249,6 +249,9 @@ static void run_tile(void *context, int worker, int64_t item)
     free(c);
 }
 
+// At least: a family is run in parts, so that it is not run much too long.
+enum { PARTS = 16 };
+
 static int64_t mean_dots(const MmaSpec *s)
 {
     return (int64_t)(MAX_M + 1) / 2 * (MAX_N + 1) / 2 * (s->step > 1 ? 2 : 8);
@@ -264,7 +267,7 @@ static bool run_family(int family, int64_t dots, uint64_t seed)
     for (MmaPath p = MMA_PATH_AVX2; p <= MMA_PATH_AVX512; p++)
         f.paths[p] = mma_has_path(p);
     for (int64_t from = 0; sum.dots < dots && !sum.differ;) {
-        int64_t tiles = (dots - sum.dots) / mean_dots(&f.spec) + 1;
+        int64_t tiles = dots / PARTS / mean_dots(&f.spec) + 1;
         sum = (struct Tally){0};
         f.seed += (uint64_t)from;
         parallel_for(tiles, 16, run_tile, &f);
