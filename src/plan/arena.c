@@ -377,7 +377,8 @@ static void pack(PlanState *p, PlanBuffer *at, int n)
     Packing k = {.hole = new_array(p->arena, Hole, 3 * n + 3)};
     bool *gone = new_array(p->arena, bool, n + 1);
 
-    qsort(at, n, sizeof *at, by_first);
+    if (n)
+        qsort(at, n, sizeof *at, by_first);
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < i; j++) {
             if (gone[j] || at[j].last >= at[i].first || !in_arena(&at[j]))
