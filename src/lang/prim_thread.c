@@ -176,6 +176,28 @@ static Value vote(Lang *l, const Bound *b)
     return unary(l, b->op, to_expr(l, b->at[0], b->spans[0]), b->call);
 }
 
+// The bits below the lowest 1 of x, counted, and 1.
+static Value first_bit(Lang *l, const Bound *b)
+{
+    IrKernel *k = trace_need(l, b->info->surface, b->call)->k;
+    IrExpr *x = to_expr(l, b->at[0], b->spans[0]), *zero, *one, *below, *e;
+
+    if (!dtype_is_int(x->dtype))
+        lang_raise(l, "TypeError", b->spans[0], "T.__ffs of %s",
+                   dtype_info(x->dtype)->name);
+    zero = ir_int(k, x->dtype, 0, b->call);
+    one = ir_int(k, x->dtype, 1, b->call);
+    below = two(l, OP_BITAND, ir_op1(k, OP_BITNOT, x, b->call),
+                two(l, OP_SUB, x, one, b->call), b->call);
+    e = ir_cast(k, ir_op1(k, OP_POPCOUNT, below, b->call), DT_I32, true,
+                b->call);
+    e = two(l, OP_ADD, e, constant(l, 1, b->call), b->call);
+    e = ir_select(k, two(l, OP_NE, x, zero, b->call), e,
+                  constant(l, 0, b->call), b->call);
+    trace_builder_ok(l, e, b->call);
+    return v_expr(e);
+}
+
 // ---- scopes: T.ws, T.attr ---------------------------------------------------
 
 static Value scope_of(Lang *l, IrExpr *guard, Span at)
@@ -518,6 +540,9 @@ bool thread_call(Lang *l, Bound *b, Value *out)
         return true;
     case OP_LDG:
         *out = ldg(l, b);
+        return true;
+    case OP_FFS:
+        *out = first_bit(l, b);
         return true;
     case OP_RNG_INIT:
         *out = random_init(l, b);
