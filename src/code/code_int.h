@@ -309,8 +309,6 @@ void find_private(Lower *l);
 // ---- lower_thread.c - per-thread code ------------------------------------
 bool is_per_thread(const IrStmt *launch);
 void lower_threads(Lower *l, const IrStmt *launch, Emit *out);
-// Marks the fragments that only single threads use as private.
-void find_own_fragments(Lower *l, const IrStmt *launch);
 bool in_thread_code(const Lower *l); // and not in a collective part of it
 void lower_thread_block(Lower *l, const IrStmt *block);
 // What a thread's own value is for the threads that met: all must agree.
@@ -322,6 +320,18 @@ bool thread_form(Lower *l, const IrExpr *e, Form *out);
 int set_where(Lower *l, const IrExpr *cond, bool holds);
 void note_let(Lower *l, const IrVar *v, const IrExpr *value);
 void let_others_come(Lower *l); // a SOFT here
+
+// ---- lower_collective.c --------------------------------------------------
+// inside: of a collective loop or condition, where lets end with it.
+bool is_collective(Lower *l, const IrStmt *s, bool inside);
+// Whether s itself reads or writes shared memory that single threads write.
+bool touches_shared(Lower *l, const IrStmt *s);
+
+// ---- lower_thread_find.c -------------------------------------------------
+// Marks the fragments that only single threads use as private.
+void find_own_fragments(Lower *l, const IrStmt *launch);
+void find_thread_writes(Lower *l, const IrStmt *launch); // sets by_threads
+bool variables_are_apart(Lower *l, const IrStmt *launch);
 
 // ---- lower_thread_set.c --------------------------------------------------
 int all_threads(Lower *l, int64_t threads);

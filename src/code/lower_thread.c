@@ -17,8 +17,6 @@
 // compiler would put a barrier.
 #include "code/code_int.h"
 
-#include <string.h>
-
 bool in_thread_code(const Lower *l)
 {
     return l->thread && l->par == l->thread;
@@ -71,153 +69,12 @@ bool is_per_thread(const IrStmt *launch)
     return found;
 }
 
-// ---- fragments that are arrays of threads --------------------------------
-
-// A fragment that no tile operation and no T.Parallel uses is held by every
-// thread in full: it is an array of each.
-typedef struct {
-    Lower *l;
-    bool *by_tiles, *by_threads, inside;
-} Fragments;
-
-static void use_fragment(Fragments *f, const IrBuffer *b)
-{
-    while (b->alias_of)
-        b = b->alias_of;
-    if (b->scope == SCOPE_FRAGMENT)
-        (f->inside ? f->by_tiles : f->by_threads)[b->id] = true;
-}
-
-static bool fragment_expr(void *ctx, IrExpr *e)
-{
-    if (e->kind == EXPR_LOAD || e->kind == EXPR_ATOMIC)
-        use_fragment(ctx, e->buffer);
-    return true;
-}
-
-static bool fragment_stmt(void *ctx, IrStmt *s)
-{
-    Fragments *f = ctx, inside = *f;
-
-    inside.inside = true;
-    if (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL && !f->inside) {
-        ir_walk(s, fragment_stmt, fragment_expr, &inside);
-        return false;
-    }
-    if (s->kind == STMT_STORE)
-        use_fragment(f, s->buffer);
-    for (int i = 0; s->kind == STMT_TILE && i < s->operand_count; i++)
-        if (s->operand[i].kind == OPERAND_REGION)
-            use_fragment(&inside, s->operand[i].region->buffer);
-    return true;
-}
-
-void find_own_fragments(Lower *l, const IrStmt *launch)
-{
-    size_t n = (size_t)l->k->buffer_count;
-    Fragments f = {l, new_array(l->arena, bool, n),
-                   new_array(l->arena, bool, n), false};
-
-    ir_walk(launch->then, fragment_stmt, fragment_expr, &f);
-    for (size_t i = 0; i < n; i++)
-        if (f.by_threads[i] && !f.by_tiles[i])
-            l->var_private[i] = true;
-}
-
-// ---- variables that a T.Parallel writes -----------------------------------
-
-// Within a T.Parallel a variable is each iteration's; which of them a thread
-// is left with depends on a layout.
-typedef struct {
-    bool *written, *read, inside;
-} Variables;
-
-static bool is_variable(const IrBuffer *b)
-{
-    return b->scope == SCOPE_VAR || b->scope == SCOPE_LOCAL;
-}
-
-static bool variable_expr(void *ctx, IrExpr *e)
-{
-    Variables *v = ctx;
-
-    if (e->kind == EXPR_LOAD && is_variable(e->buffer) && !v->inside)
-        v->read[e->buffer->id] = true;
-    return true;
-}
-
-static bool variable_stmt(void *ctx, IrStmt *s)
-{
-    Variables *v = ctx, inside = {v->written, v->read, true};
-
-    if (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL && !v->inside) {
-        ir_walk(s->then, variable_stmt, variable_expr, &inside);
-        return false;
-    }
-    if (s->kind == STMT_STORE && is_variable(s->buffer) && v->inside)
-        v->written[s->buffer->id] = true;
-    for (int i = 0; s->kind == STMT_TILE && i < s->operand_count; i++)
-        if (s->operand[i].kind == OPERAND_REGION &&
-            is_variable(s->operand[i].region->buffer))
-            v->read[s->operand[i].region->buffer->id] = true;
-    return true;
-}
-
-static bool variables_are_apart(Lower *l, const IrStmt *launch)
-{
-    size_t n = (size_t)l->k->buffer_count;
-    Variables v = {new_array(l->arena, bool, n), new_array(l->arena, bool, n),
-                   false};
-
-    ir_walk(launch->then, variable_stmt, variable_expr, &v);
-    for (size_t i = 0; i < n; i++) {
-        if (!v.written[i] || !v.read[i])
-            continue;
-        l->at = l->k->buffers[i]->at;
-        unsupported(l,
-                    "'%.*s' is written in a T.Parallel and read outside: what "
-                    "a thread is left with depends on its layout, which is "
-                    "not planned yet",
-                    TEXT_ARG(l->k->buffers[i]->name));
-        return false;
-    }
-    return true;
-}
-
-// ---- who writes ----------------------------------------------------------
-
-static bool atomic_by_thread(void *ctx, IrExpr *e)
-{
-    Lower *l = ctx;
-
-    if (e->kind == EXPR_ATOMIC)
-        l->by_threads[root_of(l, e->buffer->id)] = true;
-    return true;
-}
-
-static bool store_by_thread(void *ctx, IrStmt *s)
-{
-    Lower *l = ctx;
-
-    if (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL)
-        return false;
-    if (s->kind == STMT_STORE)
-        l->by_threads[root_of(l, s->buffer->id)] = true;
-    for (int i = 0; s->kind == STMT_TILE && i < s->operand_count; i++)
-        if (s->operand[i].kind == OPERAND_REGION) {
-            const IrBuffer *b = s->operand[i].region->buffer;
-
-            l->by_threads[root_of(l, b->id)] |= true;
-        }
-    return true;
-}
+// ---- the launch ----------------------------------------------------------
 
 void note_let(Lower *l, const IrVar *v, const IrExpr *value)
 {
     l->let[v->id] = value;
 }
-
-// ---- the launch ----------------------------------------------------------
 
 static void set_index(Lower *l, const Launch *launch)
 {
@@ -283,11 +140,10 @@ void lower_threads(Lower *l, const IrStmt *launch, Emit *out)
         return;
     }
     l->let = new_array(l->arena, const IrExpr *, (size_t)l->k->next_var);
-    l->by_threads = new_array(l->arena, bool, (size_t)l->code->buffer_count);
     l->held_by = new_array(l->arena, int, (size_t)l->code->buffer_count);
     if (!variables_are_apart(l, launch))
         return;
-    ir_walk(launch->then, store_by_thread, atomic_by_thread, l);
+    find_thread_writes(l, launch);
     l->set = all_threads(l, l->launches.at[l->launch].threads);
     open_threads(l, &p, &head);
     set_index(l, &l->launches.at[l->launch]);
@@ -421,205 +277,7 @@ static void close_collective(Lower *l, Collective *c, Text what)
     patch(l, start);
 }
 
-// ---- which statements are collective -------------------------------------
-
-static bool is_own_buffer(const Lower *l, const IrBuffer *b)
-{
-    return b->scope == SCOPE_VAR || b->scope == SCOPE_LOCAL ||
-           l->code->buffer[b->id].place == BUFFER_PRIVATE;
-}
-
-typedef struct {
-    Lower *l;
-    bool own;    // reads a thread's own variable or array
-    bool varies; // from thread to thread
-    bool touches; // shared memory that single threads write
-} Look;
-
-static bool look_expr(void *ctx, IrExpr *e)
-{
-    Look *k = ctx;
-
-    if (e->kind == EXPR_LOAD || e->kind == EXPR_ATOMIC) {
-        IrScope scope = e->buffer->scope;
-
-        k->own |= is_own_buffer(k->l, e->buffer);
-        k->touches |= (scope == SCOPE_SHARED || scope == SCOPE_SHARED_STATIC) &&
-                      k->l->by_threads[root_of(k->l, e->buffer->id)];
-    }
-    return true;
-}
-
-static bool look_at(void *ctx, IrExpr *e)
-{
-    Look *k = ctx;
-
-    look_expr(ctx, e);
-    k->varies |= varies(k->l, e);
-    return false;
-}
-
-static Look look(Lower *l, const IrExpr *e)
-{
-    Look k = {.l = l};
-
-    if (e) {
-        ir_walk_expr((IrExpr *)e, look_expr, &k);
-        k.varies = varies(l, e);
-    }
-    return k;
-}
-
-static bool is_plain(Lower *l, const IrExpr *e)
-{
-    Look k = look(l, e);
-
-    return !k.own && !k.varies;
-}
-
-static bool is_own(const Lower *l, const IrOperand *o)
-{
-    return o->kind == OPERAND_REGION && is_own_buffer(l, o->region->buffer);
-}
-
-// A tile operation that each thread does for itself: on its own array, or at
-// a place of its own.
-static bool is_by_thread(Lower *l, const IrStmt *s)
-{
-    Look k = {.l = l};
-
-    for (int i = 0; i < s->operand_count; i++)
-        if (is_own(l, &s->operand[i]))
-            return true;
-    if (op_info(l->k->ops, s->op)->class != OPCLASS_TILE)
-        return false;
-    for (int i = 0; i < s->operand_count; i++) {
-        const IrOperand *o = &s->operand[i];
-
-        if (o->kind == OPERAND_EXPR)
-            look_at(&k, o->expr);
-        for (int d = 0; o->kind == OPERAND_REGION &&
-                        o->region->form != REGION_WHOLE &&
-                        d < o->region->buffer->rank;
-             d++) {
-            look_at(&k, o->region->min[d]);
-            if (o->region->extent[d])
-                look_at(&k, o->region->extent[d]);
-        }
-    }
-    return k.varies;
-}
-
-static bool is_point(const IrStmt *s)
-{
-    for (int i = 0; i < s->operand_count; i++)
-        if (s->operand[i].kind == OPERAND_REGION &&
-            s->operand[i].region->form != REGION_POINT)
-            return false;
-    return true;
-}
-
-static bool is_tile_code(Lower *l, const IrStmt *s)
-{
-    const OpInfo *info = op_info(l->k->ops, s->op);
-
-    if (info->class == OPCLASS_HINT)
-        return true;
-    if (s->op == OP_WGMMA_GEMM || s->op == OP_TMA_COPY)
-        return !is_by_thread(l, s);
-    if (info->class != OPCLASS_TILE)
-        return false;
-    if ((s->op == OP_ATOMIC_ADD || s->op == OP_ATOMIC_MAX ||
-         s->op == OP_ATOMIC_MIN) &&
-        is_point(s))
-        return false; // every thread does it
-    return !is_by_thread(l, s);
-}
-
-static bool is_collective(Lower *l, const IrStmt *s, bool inside);
-
-static bool all_collective(Lower *l, const IrStmt *block)
-{
-    for (int i = 0; block && i < block->len; i++)
-        if (!is_collective(l, block->body[i], true))
-            return false;
-    return true;
-}
-
-static bool is_random(void *ctx, IrExpr *e)
-{
-    if (e->kind == EXPR_OP && e->op == OP_RNG_RAND)
-        *(bool *)ctx = true;
-    return true;
-}
-
-// A T.Parallel that draws random numbers goes on in the order of its threads'
-// layout; with one thread that is the order of its iterations.
-static bool draws(Lower *l, const IrStmt *s)
-{
-    bool found = false;
-
-    ir_walk(s->then, NULL, is_random, &found);
-    if (found && l->launches.at[l->launch].threads > 1) {
-        l->at = s->at;
-        unsupported(l, "T.rng_rand in a T.Parallel of several threads, whose "
-                       "layout is not planned yet; use T.serial");
-    }
-    return found;
-}
-
-static bool loop_collective(Lower *l, const IrStmt *s)
-{
-    if (s->loop == LOOP_PARALLEL)
-        return !draws(l, s);
-    for (int d = 0; d < s->var_count; d++)
-        if (!is_plain(l, s->start[d]) || !is_plain(l, s->extent[d]))
-            return false;
-    return s->loop != LOOP_PERSISTENT && all_collective(l, s->then);
-}
-
-static bool store_collective(Lower *l, const IrStmt *s, bool inside)
-{
-    if (is_own_buffer(l, s->buffer))
-        return false;
-    if (s->buffer->scope == SCOPE_FRAGMENT)
-        return true;
-    if (!inside || !is_plain(l, s->value))
-        return false;
-    for (int i = 0; i < s->index_count; i++)
-        if (!is_plain(l, s->index[i]))
-            return false;
-    return true;
-}
-
-// inside: of a collective loop or condition, where lets end with it.
-static bool is_collective(Lower *l, const IrStmt *s, bool inside)
-{
-    switch (s->kind) {
-    case STMT_ALLOC:
-        return !is_own_buffer(l, s->buffer);
-    case STMT_TILE:
-        return is_tile_code(l, s);
-    case STMT_FOR:
-        return loop_collective(l, s);
-    case STMT_STORE:
-        return store_collective(l, s, inside);
-    case STMT_IF:
-        return is_plain(l, s->cond) && all_collective(l, s->then) &&
-               all_collective(l, s->otherwise);
-    case STMT_BLOCK:
-        return all_collective(l, s);
-    case STMT_LET:
-        if (inside)
-            note_let(l, s->var, s->value);
-        return inside && is_plain(l, s->value);
-    case STMT_BREAK:
-    case STMT_CONTINUE:
-        return false;
-    default:
-        return false;
-    }
-}
+// ---- running together ----------------------------------------------------
 
 static Text name_of_stmt(Lower *l, const IrStmt *s)
 {
@@ -700,30 +358,6 @@ static void lower_together(Lower *l, const IrStmt *block, int i, int n)
 }
 
 // ---- shared memory between threads ---------------------------------------
-
-static bool is_shared(const IrBuffer *b)
-{
-    return b->scope == SCOPE_SHARED || b->scope == SCOPE_SHARED_STATIC;
-}
-
-static bool touches_shared(Lower *l, const IrStmt *s)
-{
-    IrStmt own = *s;
-    Look k = {.l = l};
-
-    if (s->kind == STMT_BLOCK || s->kind == STMT_WHILE)
-        return false;
-    if (ir_has_body(s))
-        own.then = own.otherwise = NULL;
-    if (s->kind == STMT_STORE && is_shared(s->buffer))
-        return true;
-    for (int i = 0; s->kind == STMT_TILE && i < s->operand_count; i++)
-        if (s->operand[i].kind == OPERAND_REGION &&
-            is_shared(s->operand[i].region->buffer))
-            return true;
-    ir_walk(&own, NULL, look_expr, &k);
-    return k.touches;
-}
 
 void let_others_come(Lower *l)
 {
