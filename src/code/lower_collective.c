@@ -101,6 +101,12 @@ static bool is_point(const IrStmt *s)
     return true;
 }
 
+static bool is_atomic(Op op)
+{
+    return op_is_atomic(op) || op == OP_ATOMIC_ADDX2 || op == OP_ATOMIC_ADDX4 ||
+           op == OP_ATOMIC_STORE;
+}
+
 static bool is_tile_code(Lower *l, const IrStmt *s)
 {
     const OpInfo *info = op_info(l->k->ops, s->op);
@@ -111,9 +117,7 @@ static bool is_tile_code(Lower *l, const IrStmt *s)
         return !is_by_thread(l, s);
     if (info->class != OPCLASS_TILE)
         return false;
-    if ((s->op == OP_ATOMIC_ADD || s->op == OP_ATOMIC_MAX ||
-         s->op == OP_ATOMIC_MIN) &&
-        is_point(s))
+    if (is_atomic(s->op) && is_point(s))
         return false; // every thread does it
     return !is_by_thread(l, s);
 }
