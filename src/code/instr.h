@@ -73,6 +73,7 @@ typedef struct {
 typedef enum {
     BUFFER_PARAM,       // a tensor of the caller
     BUFFER_WORKSPACE,   // global, of this run
+    BUFFER_POINTED,     // global, where the last POINT said
     BUFFER_SCRATCH,     // one per worker: shared, fragment, local
     BUFFER_PRIVATE,     // one element array per lane of a T.Parallel
 } BufferPlace;
@@ -229,6 +230,7 @@ typedef enum {
     SITE_DIVISION,      // integer division by zero
     SITE_ASSERT,        // `message`
     SITE_SPACE,         // a T.Parallel of absurd size
+    SITE_POINTER,       // no tensor holds `buffer` at the address
     SITE_MEET,          // `message` was reached by some of its threads only
     SITE_AGREE,         // threads have different values where one is needed
     SITE_STUCK,         // `message` waits for what never comes

@@ -239,7 +239,9 @@ static BufferPlace place_of(const Lower *l, const IrBuffer *root)
         return BUFFER_PRIVATE;
     if (root->scope != SCOPE_GLOBAL)
         return BUFFER_SCRATCH;
-    return root->param >= 0 ? BUFFER_PARAM : BUFFER_WORKSPACE;
+    return root->param >= 0 ? BUFFER_PARAM
+           : root->pointed  ? BUFFER_POINTED
+                            : BUFFER_WORKSPACE;
 }
 
 static bool check_buffer(Lower *l, const IrBuffer *b)
@@ -259,6 +261,9 @@ static void init_buffer(Lower *l, const IrBuffer *b)
 
     if (!check_buffer(l, b) || !root_index(l, b, &c->root))
         return;
+    if (b->alias_of && l->k->buffers[c->root]->pointed)
+        unsupported(l, "'%.*s', a view of a tensor at an address,",
+                    TEXT_ARG(b->name));
     c->name = b->name;
     c->scope = ir_scope_name(b->scope);
     c->at = b->at;
@@ -546,6 +551,8 @@ static void lower_launch(Lower *l, const IrStmt *s)
     l->control = 0;
     l->scratch = 0;
     l->out = &body;
+    for (int i = 0; i < l->pointed.len; i++)
+        lower_stmt(l, l->pointed.at[i]);
     if (launch.per_thread)
         lower_threads(l, s, &body);
     else
@@ -568,7 +575,9 @@ static void lower_host(Lower *l, const IrStmt *s)
             lower_host(l, t);
         else if (t->kind == STMT_LAUNCH)
             lower_launch(l, t);
-        else if (t->kind == STMT_ALLOC && t->buffer->scope == SCOPE_GLOBAL) {
+        else if (t->kind == STMT_ALLOC && t->value) {
+            vec_push(l->arena, &l->pointed, t);
+        } else if (t->kind == STMT_ALLOC && t->buffer->scope == SCOPE_GLOBAL) {
             if (l->code->buffer[t->buffer->id].place == BUFFER_WORKSPACE)
                 emit(l, (Instr){.op = INSTR_WORKSPACE, .a = t->buffer->id});
         } else if (t->kind == STMT_LET || t->kind == STMT_ASSERT ||

@@ -28,8 +28,7 @@ bool buffer_usable(Lower *l, const IrBuffer *b)
 {
     const CodeBuffer *root = &l->code->buffer[root_of(l, b->id)];
 
-    if (root->place != BUFFER_PARAM && root->place != BUFFER_WORKSPACE &&
-        root->offset < 0)
+    if (!is_global(b) && root->offset < 0)
         bad_program(l, "code-unallocated",
                     "'%.*s' is used before it is "
                     "allocated",

@@ -118,10 +118,33 @@ static bool is_overwritten(const Lower *l, const IrStmt *s)
     return false;
 }
 
+// What a pointer shows may be what another block writes.
+static void point_tensor(Lower *l, const IrStmt *s)
+{
+    Val v = value_of(l, s->value);
+    int site;
+
+    if (l->mode == CODE_F64)
+        unsupported(l, "a tensor at an address, in f64,");
+    if (l->par || v.level != AT_SLOT)
+        unsupported(l, "T.make_tensor of an address for each thread");
+    if (l->failed)
+        return;
+    v = cast_value(l, v, DT_I64, true);
+    site = new_site(l, SITE_POINTER, s->buffer->id, false, TEXT(""));
+    l->launches.at[l->launch].ordered = true;
+    emit(l, (Instr){
+                .op = INSTR_POINT, .a = s->buffer->id, .b = v.reg, .c = site});
+}
+
 static void lower_alloc(Lower *l, const IrStmt *s)
 {
     CodeBuffer *root = &l->code->buffer[root_of(l, s->buffer->id)];
 
+    if (s->value) {
+        point_tensor(l, s);
+        return;
+    }
     if (is_slot_var(l, s->buffer)) {
         alloc_var(l, s->buffer);
         return;

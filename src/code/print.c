@@ -321,7 +321,7 @@ static void print_list(TextBuf *out, const SourceSet *sources, const Code *c,
 
 static void print_buffer(TextBuf *out, const Code *c, const CodeBuffer *b)
 {
-    static const char *const place[] = {"parameter", "workspace", "scratch",
+    static const char *const place[] = {"parameter", "workspace", "pointed", "scratch",
                                         "private"};
 
     buf_printf(out, "buffer %.*s: %s[", TEXT_ARG(b->name),

@@ -44,6 +44,8 @@ Host *host_create(const HostOptions *options)
 void host_destroy(Host *h)
 {
     lang_destroy(h->lang);
+    for (int i = 0; i < h->pointed.len; i++)
+        tensor_release(&h->pointed.at[i]);
     tensor_heap_release(&h->heap);
     free(h);
 }

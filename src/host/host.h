@@ -65,6 +65,10 @@ struct Host {
     bool grad_used;             // a tensor needs a gradient, or did
     int no_grad;                // > 0: nothing is recorded for gradients
     int64_t nodes;              // recorded so far
+    struct {                    // whose data_ptr() the program knows
+        Tensor *at;
+        int len, room;
+    } pointed;
     Module *module;             // of the file
     Map preludes;               // name -> Module*: see prelude.c
     bool helped;                // the script printed its help and ended
@@ -99,6 +103,8 @@ extern const ForeignType kernel_type;
 bool kernel_method(Lang *l, Foreign *self, Text name, const Args *args,
                    Value *out);
 bool kernel_getattr(Lang *l, Foreign *self, Text name, Value *out, Span at);
+// The address of t's elements, which a kernel may follow from now on.
+int64_t host_address(Host *h, const Tensor *t);
 KernelObject *kernel_of(Value v);               // NULL: something else
 Value kernel_new(Host *h, IrKernel *ir, Text factory, const Dict *arguments);
 Code *kernel_code(KernelObject *k, CodeMode mode);  // NULL after reporting

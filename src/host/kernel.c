@@ -193,6 +193,30 @@ static InterpArg interp_arg(const IrParam *p, const KernelArg *a,
     return out;
 }
 
+int64_t host_address(Host *h, const Tensor *t)
+{
+    for (int i = 0; i < h->pointed.len; i++)
+        if (h->pointed.at[i].storage == t->storage)
+            return (intptr_t)tensor_data(t);
+    vec_push(h->options.arena, &h->pointed, tensor_retain(t));
+    return (intptr_t)tensor_data(t);
+}
+
+// All of the storages, wherever in them an address is.
+static const InterpMemory *pointed_memory(const Host *h)
+{
+    InterpMemory *m = xcalloc(h->pointed.len + 1, sizeof *m);
+
+    for (int i = 0; i < h->pointed.len; i++) {
+        Tensor whole = h->pointed.at[i];
+        whole.offset = 0;
+        tensor_touch(&whole);           // a kernel may write there
+        m[i] = (InterpMemory){tensor_data(&whole),
+                              (int64_t)tensor_bytes(&whole)};
+    }
+    return m;
+}
+
 InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,
                         uint8_t *const *writes, const InterpOptions *options)
 {
@@ -205,7 +229,11 @@ InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,
     for (int i = 0; i < n; i++)
         in[i] = interp_arg(&k->ir->params[i], &args[i],
                            writes ? writes[i] : NULL);
-    InterpResult r = interp_run(code, k->host->options.diag, in, n, options);
+    InterpOptions o = *options;
+    o.memory = pointed_memory(k->host);
+    o.memory_count = k->host->pointed.len;
+    InterpResult r = interp_run(code, k->host->options.diag, in, n, &o);
+    free((void *)o.memory);
     free(in);
     return r;
 }
@@ -236,11 +264,15 @@ static int sizes_from(const KernelObject *k, const KernelArg *args,
     return n;
 }
 
-static void take_scalar(Lang *l, const IrParam *p, Value v, KernelArg *out,
-                        Span at)
+static void take_scalar(Lang *l, Host *h, const IrParam *p, Value v,
+                        KernelArg *out, Span at)
 {
     out->is_scalar = true;
     Tensor *t = tensor_of(v);
+    if (t && p->pointer) {
+        out->i64 = host_address(h, t);
+        return;
+    }
     if (t && tensor_count(t) == 1) {
         int64_t zero[TENSOR_MAX_RANK] = {0};
         v = v_float(tensor_get_f64(t, zero));
@@ -259,7 +291,7 @@ static void take_argument(KernelObject *k, int i, Value v, KernelArg *out,
     const IrParam *p = &k->ir->params[i];
     Lang *l = k->host->lang;
     if (p->is_scalar) {
-        take_scalar(l, p, v, out, at);
+        take_scalar(l, k->host, p, v, out, at);
         return;
     }
     Tensor *t = tensor_of(v);

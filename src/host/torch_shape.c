@@ -491,6 +491,11 @@ static Value fn_element_size(Host *h, const Args *args)
     return v_int((int64_t)dtype_bytes(torch_first(h, args)->dtype, 1));
 }
 
+static Value fn_data_ptr(Host *h, const Args *args)
+{
+    return v_int(host_address(h, torch_first(h, args)));
+}
+
 const TorchRow torch_shape_rows[] = {
     TORCH_ROW(reshape, BOTH), TORCH_ROW(view, METHOD),
     TORCH_ROW(view_as, METHOD), TORCH_SAME(reshape_as, view_as, METHOD),
@@ -509,5 +514,6 @@ const TorchRow torch_shape_rows[] = {
     TORCH_SAME(ndimension, dim, METHOD), TORCH_ROW(numel, BOTH),
     TORCH_SAME(nelement, numel, METHOD), TORCH_ROW(is_contiguous, METHOD),
     TORCH_ROW(is_floating_point, BOTH), TORCH_ROW(element_size, METHOD),
+    TORCH_ROW(data_ptr, METHOD),
     TORCH_END,
 };

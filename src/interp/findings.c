@@ -186,6 +186,12 @@ static void print_message(const Run *run, const Site *s, const Finding *f,
         snprintf(out, room, "assertion fails%s%.*s%s",
                  s->message.len ? ": " : "", TEXT_ARG(s->message), block);
         break;
+    case SITE_POINTER:
+        snprintf(out, room,
+                 "no tensor holds the %" PRId64 " bytes of '%.*s' from its "
+                 "address on%s",
+                 f->extent, TEXT_ARG(run->code->buffer[s->buffer].name), block);
+        break;
     case SITE_AGREE:
         snprintf(out, room,
                  "threads have different values where they need one in "
@@ -214,6 +220,8 @@ static const char *id_of(SiteKind kind)
         return "assert";
     case SITE_SPACE:
         return "loop-size";
+    case SITE_POINTER:
+        return "bad-pointer";
     case SITE_AGREE:
         return "threads-differ";
     case SITE_MEET:

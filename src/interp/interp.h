@@ -46,7 +46,15 @@ typedef struct {
     int64_t loop_value;
 } InterpPrint;
 
+// Memory that addresses may point into.
 typedef struct {
+    char *at;
+    int64_t bytes;
+} InterpMemory;
+
+typedef struct {
+    const InterpMemory *memory;
+    int memory_count;
     const int64_t *blocks;      // of the last launch: linear ids, ascending
     int64_t block_count;        // NULL blocks: all
     const InterpPrint *prints;

@@ -105,7 +105,11 @@ static void each_own(const Each *e, const IrStmt *s)
         for (int i = 0; i < s->operand_count; i++)
             each_operand(e, &s->operand[i]);
         break;
-    case STMT_BLOCK: case STMT_ALLOC: case STMT_BREAK: case STMT_CONTINUE:
+    case STMT_ALLOC:
+        if (s->value)
+            each_expr(e, s->value);
+        break;
+    case STMT_BLOCK: case STMT_BREAK: case STMT_CONTINUE:
         break;
     }
 }

@@ -76,6 +76,7 @@ struct IrBuffer {
     IrIndexMap *layout;             // annotate_layout, or NULL
     IrExpr *safe_value;             // annotate_safe_value, or NULL: 0
     int param;                      // index of the parameter, or -1
+    bool pointed;                   // T.make_tensor: its ALLOC has the address
     Span at;
 };
 
@@ -167,7 +168,8 @@ typedef struct IrAttr {
 
 typedef enum {
     STMT_BLOCK,         // body[]
-    STMT_ALLOC,         // buffer comes to life here, uninitialised
+    STMT_ALLOC,         // buffer comes to life here, uninitialised; with a
+                        // value, a tensor at this address
     STMT_LET,           // var = value, frozen
     STMT_STORE,         // buffer[index...] = value (value has buffer's dtype)
     STMT_IF,            // cond, then, otherwise (may be NULL)
@@ -242,6 +244,7 @@ typedef struct {
     bool is_scalar;
     IrBuffer *buffer;   // tensors
     IrVar *var;         // scalars
+    bool pointer;       // a scalar that is the address of a tensor
 } IrParam;
 
 typedef struct {

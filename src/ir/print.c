@@ -192,6 +192,10 @@ static void print_head(const Lines *l, const IrStmt *s)
     case STMT_ALLOC:
         buf_puts(out, "alloc ");
         spell_buffer(out, l->p.names, s->buffer);
+        if (s->value) {
+            buf_puts(out, " at ");
+            print_expr(&l->p, s->value);
+        }
         break;
     case STMT_LET:
         buf_puts(out, "let ");

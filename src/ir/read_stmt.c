@@ -244,10 +244,21 @@ static bool read_while(Reader *r, IrStmt *s)
     return s->cond && (s->then = read_block(r));
 }
 
+// buffer ["at" address]
+static bool read_alloc(Reader *r, IrStmt *s)
+{
+    s->buffer = reader_buffer(r);
+    if (!s->buffer || !reader_take(r, "at"))
+        return s->buffer != NULL;
+    s->buffer->pointed = true;
+    s->value = read_expr(r);
+    return s->value != NULL;
+}
+
 static bool read_by_kind(Reader *r, IrStmt *s)
 {
     switch (s->kind) {
-    case STMT_ALLOC: return (s->buffer = reader_buffer(r)) != NULL;
+    case STMT_ALLOC: return read_alloc(r, s);
     case STMT_LET: return read_let(r, s);
     case STMT_IF: return read_if(r, s);
     case STMT_FOR: return read_for(r, s);

@@ -46,7 +46,12 @@ static bool verify_alloc(Verifier *v, const IrStmt *s)
         return ir_error(v->k, s->at, "ir-scope",
                         "%.*s cannot be allocated here: it exists already",
                         TEXT_ARG(b->name));
-    if ((b->scope == SCOPE_GLOBAL) == v->in_launch)
+    if (b->pointed != (s->value != NULL))
+        return fault(v, s, "a tensor at an address has one, others do not");
+    if (s->value && (b->scope != SCOPE_GLOBAL ||
+                     !verify_int(v, s->value, s->at)))
+        return fault(v, s, "an address is an integer, its tensor global");
+    if (!s->value && (b->scope == SCOPE_GLOBAL) == v->in_launch)
         return ir_error(v->k, s->at, "ir-scope",
                         "%.*s (%s) is allocated %s T.Kernel",
                         TEXT_ARG(b->name), ir_scope_name(b->scope),

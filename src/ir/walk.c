@@ -69,7 +69,11 @@ static void walk_own(const IrStmt *s, IrVisitExpr *expr, void *ctx)
     case STMT_TILE:
         walk_operands(s, expr, ctx);
         break;
-    case STMT_BLOCK: case STMT_ALLOC: case STMT_BREAK: case STMT_CONTINUE:
+    case STMT_ALLOC:
+        if (s->value)
+            ir_walk_expr(s->value, expr, ctx);
+        break;
+    case STMT_BLOCK: case STMT_BREAK: case STMT_CONTINUE:
         break;
     }
     for (const IrAttr *a = s->attrs; a; a = a->next)

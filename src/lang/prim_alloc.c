@@ -268,8 +268,6 @@ static Value tensor_spec(Lang *l, Op op, List *shape, List *strides, Value dtype
     TensorSpec *spec = new (lang_arena(l), TensorSpec);
     spec->shape = shape;
     spec->strides = strides;
-    if (dtype.kind == VAL_PRIM && dtype.prim == OP_PTR)
-        lang_unsupported(l, at, "a tensor of pointers (T.ptr)");
     spec->dtype = dtype.kind == VAL_UNBOUND ? DT_F32
                                             : value_to_dtype(l, dtype, at);
     if (!dtype_info(spec->dtype)->built)
@@ -324,6 +322,32 @@ Value prim_getitem(Lang *l, Op op, Value index, Span at)
                        last, at);
 }
 
+// T.make_tensor(ptr, shape, dtype, strides): ptr is a parameter, or an address
+// read from a tensor of them.
+static Value tensor_at(Lang *l, const Bound *b)
+{
+    Trace *t = trace_need(l, b->info->surface, b->call);
+    TensorSpec spec = {.shape = shape_list(l, b->at[1], b->spans[1]),
+                       .dtype = bound_given(b, 2)
+                                    ? value_to_dtype(l, b->at[2], b->spans[2])
+                                    : DT_F32,
+                       .scope = SCOPE_GLOBAL, .at = b->call};
+    IrExpr *address = to_expr(l, b->at[0], b->spans[0]);
+
+    if (!dtype_is_int(address->dtype))
+        lang_raise(l, "TypeError", b->spans[0],
+                   "%s takes a T.ptr or an address (int64), not %s",
+                   b->info->surface, dtype_info(address->dtype)->name);
+    if (bound_given(b, 3))
+        spec.strides = shape_list(l, b->at[3], b->spans[3]);
+    IrBuffer *buffer = trace_tensor(l, &spec, (Text){0}, b->call);
+    IrStmt *s = alloc_stmt(l, buffer, b->call);
+    buffer->pointed = true;
+    s->value = ir_cast(t->k, address, DT_I64, true, b->call);
+    trace_add(l, s);
+    return v_buffer(buffer);
+}
+
 bool alloc_call(Lang *l, const Bound *b, Value *out)
 {
     switch (b->op) {
@@ -359,6 +383,10 @@ bool alloc_call(Lang *l, const Bound *b, Value *out)
     case OP_SHARED_BUFFER:
     case OP_LOCAL_BUFFER:
         *out = tensor(l, b);
+        return true;
+    case OP_MAKE_TENSOR:
+    case OP_MAKE_TENSOR_FROM_ADDR:
+        *out = tensor_at(l, b);
         return true;
     case OP_RESHAPE:
     case OP_VIEW:

@@ -309,6 +309,9 @@ bool stage_call(Lang *l, const Bound *b, Value *out)
     case OP_ANNOTATE_COMPILE_FLAGS:
         *out = configs(l, b);
         return true;
+    case OP_PTR:
+        *out = (Value){.kind = VAL_PRIM, .prim = OP_PTR};
+        return true;
     case OP_ANY_OF:
     case OP_ALL_OF:
         *out = truth_of_region(l, b);

@@ -214,6 +214,12 @@ static Value declare_param(Lang *l, Text name, Value annotation, Span at)
         ir_param(k, name, b, NULL);
         return v_buffer(b);
     }
+    if (annotation.kind == VAL_PRIM && annotation.prim == OP_PTR) {
+        IrVar *v = ir_var(k, VAR_PARAM, name, DT_I64, at);
+        int i = ir_param(k, name, NULL, v);
+        k->params[i].pointer = true;
+        return v_expr(ir_use(k, v, at));
+    }
     if (annotation.kind == VAL_DTYPE) {
         IrVar *v = ir_var(k, VAR_PARAM, name, annotation.dtype, at);
         ir_param(k, name, NULL, v);

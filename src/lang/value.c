@@ -286,6 +286,8 @@ DType value_to_dtype(Lang *l, Value v, Span at)
         return DT_I32;
     if (v.kind == VAL_TYPE && v.type == VAL_FLOAT)
         return DT_F32;
+    if (v.kind == VAL_PRIM && v.prim == OP_PTR)
+        return DT_I64;                  // an address
     if (v.kind == VAL_PRIM
         && op_info(l->options.ops, v.prim)->class == OPCLASS_DTYPE)
         lang_unsupported(l, at, "dtype '%s', which is known but not built yet,",
