@@ -139,6 +139,8 @@ typedef struct {
 
 typedef struct {
     Matrix a, b, c;
+    Matrix e;                   // which elements of A are kept
+    int group, kept;            // `kept` of each `group` along k; 0: all
     int64_t m, n, k;
     bool trans_a, trans_b;
     LaneType type;              // F32, F64 or I32: of the multiplication

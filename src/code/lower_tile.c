@@ -45,13 +45,13 @@ static LaneType gemm_type(Lower *l, DType a, DType c)
 
 static int clear_slot(Lower *l, const IrStmt *s)
 {
-    enum { CLEAR_ACCUM = 6 };
+    int at = op_param_find(op_info(l->k->ops, s->op), TEXT("clear_accum"));
     Val v;
 
-    if (s->operand_count <= CLEAR_ACCUM ||
-        s->operand[CLEAR_ACCUM].kind != OPERAND_EXPR)
+    if (at < 0 || at >= s->operand_count ||
+        s->operand[at].kind != OPERAND_EXPR)
         return -1;
-    v = value_of(l, s->operand[CLEAR_ACCUM].expr);
+    v = value_of(l, s->operand[at].expr);
     return l->failed ? -1 : cast_value(l, v, DT_BOOL, true).reg;
 }
 
@@ -66,8 +66,13 @@ static void lower_gemm(Lower *l, const IrStmt *s)
         return;
     }
     for (int i = 0; i < 3; i++)
-        if (!(r[i] = operand_region(l, s, i)))
+        if (!(r[i] = operand_region(l, s, shape.operand[i])))
             return;
+    g.group = shape.group;
+    g.kept = shape.kept;
+    if (g.group && !matrix_of(l, operand_region(l, s, shape.operand[3]),
+                              shape.e_row, shape.e_col, &g.e))
+        return;
     g.m = shape.m;
     g.n = shape.n;
     g.k = shape.k;
@@ -331,6 +336,7 @@ void lower_tile(Lower *l, const IrStmt *s)
         lower_fill(l, s);
         break;
     case OP_GEMM:
+    case OP_GEMM_SP:
     case OP_WGMMA_GEMM:
         lower_gemm(l, s);
         break;

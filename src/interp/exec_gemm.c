@@ -184,6 +184,57 @@ static void round_rows(const Worker *w, const View *v, char *c, int64_t ld)
     }
 }
 
+// ---- sparse A ------------------------------------------------------------
+
+static int64_t stored_k(const Gemm *g)
+{
+    return g->group ? g->k / g->group * g->kept : g->k;
+}
+
+// Where in its group the r-th kept element of a row's group stands.
+static int kept_at(const Gemm *g, unsigned nibble, int r)
+{
+    if (g->kept == 1)
+        return nibble >> 1 & 1;         // 0b0100: the first, 0b1110: the other
+    return nibble >> 2 * r & 3;
+}
+
+static void expand_row(Worker *w, const Gemm *g, const View *e, int64_t row,
+                       const char *from, char *to, size_t lane)
+{
+    int each = dtype_info(e->dtype)->bits / 4; // groups a word of E describes
+
+    memset(to, 0, (size_t)g->k * lane);
+    for (int64_t i = 0; i < g->k / g->group; i++) {
+        Slot word = {0};
+        unsigned nibble;
+
+        load_one(w, e->t, &word,
+                 e->at + row * e->row_step + i / each * e->col_step);
+        nibble = (unsigned)((uint64_t)word.i >> 4 * (i % each)) & 15;
+        for (int r = 0; r < g->kept; r++)
+            memcpy(to + (size_t)(i * g->group + kept_at(g, nibble, r)) * lane,
+                   from + (size_t)(i * g->kept + r) * lane, lane);
+    }
+}
+
+// A with its zeros, in pack[3]; NULL after a finding.
+static char *expanded(Worker *w, const Gemm *g, const View *a, const char *from)
+{
+    size_t lane = lane_bytes(g->type);
+    int64_t lda = pitch_of(a, g->type);
+    int64_t words = g->k / (dtype_info(w->code->buffer[g->e.buffer].dtype)->bits
+                            / 4 * g->group);
+    View e;
+
+    if (!view_of(w, g, &g->e, g->m, words, &e))
+        return NULL;
+    for (int64_t r = 0; r < g->m; r++)
+        expand_row(w, g, &e, r, from + (size_t)(r * lda) * lane,
+                   w->pack[3] + (size_t)(r * g->k) * lane, lane);
+    return w->pack[3];
+}
+
 // C computed apart, in another type or layout than its buffer has.
 static void put_back(Worker *w, const View *v, LaneType type, const char *c)
 {
@@ -204,11 +255,11 @@ typedef struct {
     int64_t lda, ldb, ldc;
 } Operands;
 
-static void set_pitches(Operands *o, LaneType type)
+static void set_pitches(const Gemm *g, Operands *o)
 {
-    o->lda = pitch_of(&o->a, type);
-    o->ldb = pitch_of(&o->b, type);
-    o->ldc = pitch_of(&o->c, type);
+    o->lda = g->group ? g->k : pitch_of(&o->a, g->type);
+    o->ldb = pitch_of(&o->b, g->type);
+    o->ldc = pitch_of(&o->c, g->type);
 }
 
 // The kernels of all f32 multiplications, before the blocks start.
@@ -220,11 +271,11 @@ void plan_gemms(Run *run, const Worker *w)
     run->gemm = xcalloc((size_t)c->gemm_count + 1, sizeof(*run->gemm));
     for (int i = 0; i < c->gemm_count; i++) {
         const Gemm *g = &c->gemm[i];
-        Operands o = {.a = view_shape(w, &g->a, g->m, g->k),
+        Operands o = {.a = view_shape(w, &g->a, g->m, stored_k(g)),
                       .b = view_shape(w, &g->b, g->k, g->n),
                       .c = view_shape(w, &g->c, g->m, g->n)};
 
-        set_pitches(&o, g->type);
+        set_pitches(g, &o);
         if (g->type == LANE_F32)
             run->gemm[i] = xgemm_plan(run->xgemm, (int)g->m, (int)g->n,
                                       (int)g->k, o.lda, o.ldb, o.ldc);
@@ -247,19 +298,25 @@ static void multiply(const Worker *w, const Gemm *g, const Operands *o,
 const Instr *exec_GEMM(Worker *w, const Instr *i)
 {
     const Gemm *g = &w->code->gemm[i->a];
+    const char *a, *b;
     Operands o;
     char *c;
 
-    if (!view_of(w, g, &g->a, g->m, g->k, &o.a) ||
+    if (!view_of(w, g, &g->a, g->m, stored_k(g), &o.a) ||
         !view_of(w, g, &g->b, g->k, g->n, &o.b) ||
         !view_of(w, g, &g->c, g->m, g->n, &o.c))
         return i + 1;
-    set_pitches(&o, g->type);
+    set_pitches(g, &o);
     c = operand_lanes(w, &o.c, g->type, 2);
     if (g->clear >= 0 && w->slot[g->clear].i)
         clear_rows(c, o.ldc, &o.c, lane_bytes(g->type));
-    multiply(w, g, &o, operand_lanes(w, &o.a, g->type, 0),
-             operand_lanes(w, &o.b, g->type, 1), c);
+    b = operand_lanes(w, &o.b, g->type, 1);
+    a = operand_lanes(w, &o.a, g->type, 0);
+    if (g->group)
+        a = expanded(w, g, &o.a, a);
+    if (!a)
+        return i + 1;
+    multiply(w, g, &o, a, b, c);
     if (is_ready(&o.c, g->type))
         round_rows(w, &o.c, c, o.ldc);
     else

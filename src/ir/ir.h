@@ -394,6 +394,10 @@ typedef struct {
     // which dimension of an operand's buffer walks m or k (a), k or n (b),
     // m or n (c): rows first. trans_a exchanges a_row and a_col.
     int a_row, a_col, b_row, b_col, c_row, c_col;
+    // T.gemm_sp: A keeps `kept` of each `group` elements along k, E says which;
+    // group is 0 for a dense A. Which operand is what: a b c e.
+    int group, kept, e_row, e_col;
+    int operand[4];
 } IrGemmShape;
 bool ir_resolve_gemm(IrKernel *k, const IrStmt *s, IrGemmShape *out);
 

@@ -118,16 +118,63 @@ static bool gemm_operands_fit(IrKernel *k, const IrStmt *s, const Matrix *a,
     return true;
 }
 
-bool ir_resolve_gemm(IrKernel *k, const IrStmt *s, IrGemmShape *out)
+// How a dtype is kept 2:4 sparse; four bits of E say which of a group.
+static bool sparse_group(IrKernel *k, const IrStmt *s, DType t,
+                         IrGemmShape *out)
+{
+    int bits = dtype_info(t)->bits;
+    out->group = bits == 32 ? 2 : 4;
+    out->kept = bits == 32 ? 1 : 2;
+    return bits == 8 || bits == 16 || bits == 32 ||
+           ir_error(k, s->at, "ir-type", "%s of %s: A has 8, 16 or 32 bits",
+                    surface(k, s), dtype_info(t)->name);
+}
+
+static bool metadata_fits(IrKernel *k, const IrStmt *s, IrGemmShape *out)
+{
+    Matrix e;
+    if (!matrix_init(k, s, out->operand[3], "E", &e))
+        return false;
+    DType t = e.region->buffer->dtype;
+    int bits = dtype_info(t)->bits;
+    if (!dtype_is_int(t) || bits < 8 || bits > 32)
+        return ir_error(k, e.region->at, "ir-type",
+                        "%s: E is %s, not an integer of 8, 16 or 32 bits",
+                        surface(k, s), dtype_info(t)->name);
+    bool te = ir_attr_int(s, ATTR_TRANSPOSE_E, 0);
+    int64_t rows = te ? e.cols : e.rows, words = te ? e.rows : e.cols;
+    out->e_row = e.rank - (te ? 1 : 2);
+    out->e_col = e.rank - (te ? 2 : 1);
+    int64_t covers = (int64_t)(bits / 4) * out->group;
+    if (rows == out->m && words * covers == out->k)
+        return true;
+    return ir_error(k, s->at, "ir-shape",
+                    "%s: E (%.*s) has %lld rows of %lld words of %d bits, for "
+                    "%lldx%lld elements of A it is %lld rows of %lld",
+                    surface(k, s), TEXT_ARG(e.region->buffer->name),
+                    (long long)rows, (long long)words, bits, (long long)out->m,
+                    (long long)out->k, (long long)out->m,
+                    (long long)(out->k / covers));
+}
+
+static bool resolve_gemm(IrKernel *k, const IrStmt *s, IrGemmShape *out)
 {
     Matrix a, b, c;
-    if (!matrix_init(k, s, 0, "A", &a) || !matrix_init(k, s, 1, "B", &b) ||
-        !matrix_init(k, s, 2, "C", &c) || !gemm_operands_fit(k, s, &a, &b, &c))
+    const int *at = out->operand;
+    if (!matrix_init(k, s, at[0], "A", &a) ||
+        !matrix_init(k, s, at[1], "B", &b) ||
+        !matrix_init(k, s, at[2], "C", &c) ||
+        !gemm_operands_fit(k, s, &a, &b, &c))
         return false;
     bool ta = ir_attr_int(s, ATTR_TRANSPOSE_A, 0);
     bool tb = ir_attr_int(s, ATTR_TRANSPOSE_B, 0);
+    int64_t inner = ta ? a.rows : a.cols;
+    if (out->group)
+        inner = inner / out->kept * out->group;
     *out = (IrGemmShape){
-        .m = c.rows, .n = c.cols, .k = ta ? a.rows : a.cols,
+        .group = out->group, .kept = out->kept,
+        .operand = {at[0], at[1], at[2], at[3]},
+        .m = c.rows, .n = c.cols, .k = inner,
         .trans_a = ta, .trans_b = tb,
         .a_row = a.rank - (ta ? 1 : 2), .a_col = a.rank - (ta ? 2 : 1),
         .b_row = b.rank - (tb ? 1 : 2), .b_col = b.rank - (tb ? 2 : 1),
@@ -136,6 +183,17 @@ bool ir_resolve_gemm(IrKernel *k, const IrStmt *s, IrGemmShape *out)
     return sizes_agree(k, s, 'M', &a, ta ? a.cols : a.rows, &c, c.rows) &&
            sizes_agree(k, s, 'K', &a, out->k, &b, tb ? b.cols : b.rows) &&
            sizes_agree(k, s, 'N', &b, tb ? b.rows : b.cols, &c, c.cols);
+}
+
+bool ir_resolve_gemm(IrKernel *k, const IrStmt *s, IrGemmShape *out)
+{
+    bool sparse = s->op == OP_GEMM_SP;
+    *out = (IrGemmShape){.operand = {0, 1 + sparse, 2 + sparse, sparse}};
+    if (!sparse)
+        return resolve_gemm(k, s, out);
+    const IrRegion *a = region_at(k, s, 0);
+    return a && sparse_group(k, s, a->buffer->dtype, out) &&
+           resolve_gemm(k, s, out) && metadata_fits(k, s, out);
 }
 
 // ---- reductions -------------------------------------------------------------
@@ -474,7 +532,7 @@ bool ir_resolve_tile(IrKernel *k, const IrStmt *s)
         return resolve_copy(k, s);
     case OP_FILL: case OP_CLEAR:
         return resolve_fill(k, s);
-    case OP_GEMM: case OP_WGMMA_GEMM:
+    case OP_GEMM: case OP_GEMM_SP: case OP_WGMMA_GEMM:
         return regions_inside(k, s) && ir_resolve_gemm(k, s, &gemm);
     case OP_CUMSUM: case OP_CUMMAX:
         return ir_resolve_scan(k, s, &scan);

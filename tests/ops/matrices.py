@@ -47,6 +47,72 @@ def gemms():
                        ["T.gemm"], dtypes, gemm(into, trans_a, trans_b, clear))
 
 
+# ---- 2:4 sparse A ----------------------------------------------
+
+def sparse(a_shape, dtype, e_bits, rng):
+    """Kept elements, metadata words and the dense matrix."""
+    m, k = a_shape
+    pair = np.dtype(ALL[dtype]).itemsize == 4       # 1 of 2, else 2 of 4
+    group, kept = (2, 1) if pair else (4, 2)
+    dense = np.zeros((m, k), ALL[dtype])
+    stored = values(dtype, (m, k // group * kept), rng, 2)
+    words = np.zeros((m, k // group * 4 // e_bits), np.int64)
+    for r in range(m):
+        for g in range(k // group):
+            if pair:
+                at = [int(rng.integers(0, 2))]
+                nibble = 0b1110 if at[0] else 0b0100
+            else:
+                at = sorted(rng.choice(4, 2, replace=False).tolist())
+                nibble = at[0] | at[1] << 2
+            for i, p in enumerate(at):
+                dense[r, g * group + p] = stored[r, g * kept + i]
+            each = e_bits // 4
+            words[r, g // each] |= nibble << 4 * (g % each)
+    return stored, words.astype(np.dtype(f"uint{e_bits}")).view(
+        np.dtype(f"int{e_bits}")), dense
+
+
+def gemm_sp(e_bits, trans_a, trans_e, trans_b, clear):
+    def make(dtype, rng):
+        into = INTO[dtype][-1]
+        for m, n, k in ((16, 8, 32), (5, 7, 64), (32, 16, 128)):
+            stored, e, dense = sparse((m, k), dtype, e_bits, rng)
+            a = np.ascontiguousarray(stored.T if trans_a else stored)
+            e = np.ascontiguousarray(e.T if trans_e else e)
+            b = values(dtype, (n, k) if trans_b else (k, n), rng, 2)
+            c = values(into, (m, n), rng, 3)
+            launch = (
+                [tensor("A", a.shape, dtype),
+                 tensor("E", e.shape, f"int{e_bits}"),
+                 tensor("B", b.shape, dtype), tensor("C", c.shape, into),
+                 tensor("D", c.shape, into)],
+                [f"a = T.alloc_shared({a.shape}, T.{dtype})",
+                 f"e = T.alloc_shared({e.shape}, T.int{e_bits})",
+                 f"b = T.alloc_shared({b.shape}, T.{dtype})",
+                 f"c = T.alloc_fragment({c.shape}, T.{into})", "T.copy(A, a)",
+                 "T.copy(E, e)", "T.copy(B, b)", "T.copy(C, c)",
+                 f"T.gemm_sp(a, e, b, c, transpose_A={trans_a}, "
+                 f"transpose_E={trans_e}, transpose_B={trans_b}, "
+                 f"clear_accum={clear})", "T.copy(c, D)"])
+            want = wide(dense) @ (wide(b).T if trans_b else wide(b))
+            want = want if clear else want + wide(c)
+            yield Part(launch, {"A": a, "E": e, "B": b, "C": c},
+                       {"D": want.astype(ALL[into])})
+    return make
+
+
+def sparse_gemms():
+    dtypes = ["float16", "bfloat16", "float32", "float8_e4m3fn",
+              "float8_e5m2", "int8", "uint8"]
+    for e_bits, trans_a, trans_e, trans_b, clear in (
+            (16, False, False, False, False), (8, False, False, True, True),
+            (32, True, True, False, False)):
+        yield Case(f"T.gemm_sp, E of int{e_bits}, transposed {trans_a}, "
+                   f"{trans_e}, {trans_b}", ["T.gemm_sp"], dtypes,
+                   gemm_sp(e_bits, trans_a, trans_e, trans_b, clear))
+
+
 # ---- moves ---------------------------------------------------
 
 def copied(dtype, rng):

@@ -304,7 +304,7 @@ def tested(name):
 
 def cases():
     out = [*reductions(), *scans(), *atomics(), *reducers(), *matrices.gemms(),
-           *matrices.moves()]
+           *matrices.sparse_gemms(), *matrices.moves()]
     for name in ("any_of", "all_of"):
         out.append(Case(f"T.{name}", [f"T.{name}"], [*ALL], tested(name)))
     return out
