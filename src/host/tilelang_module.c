@@ -64,6 +64,13 @@ static Value cdiv(Lang *l, void *ctx, const Args *args)
 
     (void)ctx;
     args_bind(l, "cdiv", args, names, 2, v);
+    if (v_is_device(v[0]) || v_is_device(v[1])) {   // inside a kernel
+        Args both = {.at = v, .count = 2, .at_span = args->at_span};
+        Value ceildiv;
+        lang_getattr(l, module_value(lang_language_module(l)),
+                     TEXT("ceildiv"), &ceildiv, args->at_span);
+        return lang_call(l, ceildiv, &both);
+    }
     int64_t a = value_to_int(l, v[0], "a", args->at_span);
     int64_t b = value_to_int(l, v[1], "b", args->at_span);
     if (b <= 0 || a > INT64_MAX - b)

@@ -128,6 +128,17 @@ static Value fn_number(Host *h, const Args *args)
     return torch_item(h, t, args->at_span);
 }
 
+// What range(x) and a list's [x] take: of one element, no float.
+static Value fn_index(Host *h, const Args *args)
+{
+    const Tensor *t = torch_first(h, args);
+    if (dtype_is_float(t->dtype) || tensor_count(t) != 1)
+        lang_raise(h->lang, "TypeError", args->at_span,
+                   "only integer tensors of a single element can be converted "
+                   "to an index");
+    return torch_item(h, t, args->at_span);
+}
+
 static Value list_level(Host *h, const Tensor *t, Span at)
 {
     if (t->rank == 0)
@@ -207,6 +218,7 @@ const TorchRow torch_cast_rows[] = {
     TORCH_SAME(detach, same, METHOD),
     TORCH_ROW(clone, BOTH), TORCH_ROW(item, METHOD), TORCH_ROW(tolist, METHOD),
     TORCH_SAME(__float__, number, METHOD), TORCH_SAME(__int__, number, METHOD),
+    TORCH_SAME(__index__, index, METHOD),
     TORCH_ROW(copy_, METHOD), TORCH_ROW(fill_, METHOD),
     TORCH_ROW(zero_, METHOD), TORCH_END,
 };

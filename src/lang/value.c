@@ -226,8 +226,12 @@ static bool number_method(Lang *l, Value v, const char *method, Value *out,
 
 bool as_index(Lang *l, Value v, int64_t *out, Span at)
 {
+    Args none = {.at_span = at};
     Value made;
 
+    if (v.kind == VAL_FOREIGN && v.foreign->type->method &&
+        v.foreign->type->method(l, v.foreign, TEXT("__index__"), &none, &made))
+        return as_int(made, out);
     return as_int(v, out) || as_int(mixin_value(v), out) ||
            (number_method(l, v, "__index__", &made, at) &&
             as_int(made, out));

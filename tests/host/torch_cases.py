@@ -895,3 +895,7 @@ case(FUNCTION + "a.requires_grad_(); b.requires_grad_(); u, v = Square.apply(a,"
      "a=4/n", "b=4/n", tol=(32, 4))
 case(FUNCTION + "a.requires_grad_(); u, v = Square.apply(a, b, 3); (v * 2).sum()"
      ".backward(); return a.grad, b.grad is None", "a=4/n", "b=4/n", tol=(32, 4))
+case("return list(range(a)), [5, 6, 7, 8][a], list(range(10))[a:]",
+     "a:i64=/<3")
+case("list(range(a))", "a=")
+case("[1, 2][a]", "a:i64=2")
