@@ -63,6 +63,14 @@ static const char *const pytest[] = {
 #include "host/prelude/pytest.inc"
     NULL
 };
+static const char *const dtypes[] = {
+#include "host/prelude/dtypes.inc"
+    NULL
+};
+static const char *const sparse_layout[] = {
+#include "host/prelude/sparse_layout.inc"
+    NULL
+};
 static const char *const testing[] = {
 #include "host/prelude/testing.inc"
     NULL
@@ -89,6 +97,8 @@ static const struct {
     {"torch.profiler", profiler},
     {"pytest", pytest},
     {"tilelang.testing", testing},
+    {"tilelang.cuda.intrinsics.sparse_layout", sparse_layout},
+    {"tilelang.language.dtypes", dtypes},
     {"packaging.version", version},
     {"gc", gc},
 };
