@@ -411,9 +411,14 @@ static Module *functional_module(Host *h)
 // torch.nn.Module and the like are Python text, read when asked for.
 static bool lookup_nn(Lang *l, Module *m, Text name, Value *out)
 {
+    static const char *const known[] = {
+        "Module", "Parameter", "SiLU", "Linear", "ModuleList",
+    };
     Value classes;
-    if ((text_is(name, "Module") || text_is(name, "Parameter"))
-        && prelude_import(lang_options(l)->ctx, TEXT("torch.nn.modules"),
+    bool ours = false;
+    for (size_t i = 0; i < countof(known); i++)
+        ours = ours || text_is(name, known[i]);
+    if (ours && prelude_import(lang_options(l)->ctx, TEXT("torch.nn.modules"),
                           &classes)
         && lang_getattr(l, classes, name, out, (Span){0})) {
         module_set(l, m, text_cstr(lang_arena(l), name), *out);

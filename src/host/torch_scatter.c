@@ -228,7 +228,37 @@ static Value fn_nonzero(Host *h, const Args *args)
     return torch_result(h, tensor_nonzero(&h->heap, &out, t), out, at);
 }
 
+static Value fn_bincount(Host *h, const Args *args)
+{
+    TORCH_BIND("bincount", "input", "weights=", "minlength=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at), x, out;
+    int64_t most = torch_int(h, v[2], "minlength", 0, at) - 1;
+    if (torch_given(v[1]))
+        lang_unsupported(h->lang, at, "bincount() with weights");
+    if (dtype_is_float(t->dtype) || t->rank != 1)
+        lang_raise(h->lang, "RuntimeError", at, "bincount() takes integers of "
+                   "one dimension");
+    if (!tensor_cast(&x, t, DT_I64, true))
+        torch_no_memory(h, at);
+    tensor_value(h, x);                     // kept until the call is over
+    const int64_t *from = tensor_data(&x);
+    for (int64_t i = 0; i < tensor_count(&x); i++) {
+        if (from[i] < 0)
+            lang_raise(h->lang, "RuntimeError", at,
+                       "bincount() takes no negative numbers");
+        most = from[i] > most ? from[i] : most;
+    }
+    int64_t size = most == INT64_MAX ? -1 : most + 1;
+    if (!tensor_new(&h->heap, &out, DT_I64, 1, &size))
+        torch_no_memory(h, at);
+    int64_t *to = tensor_data(&out);
+    for (int64_t i = 0; i < tensor_count(&x); i++)
+        to[from[i]]++;
+    return tensor_value(h, out);
+}
+
 const TorchRow torch_scatter_rows[] = {
+    TORCH_ROW(bincount, BOTH),
     TORCH_ROW(gather, BOTH), TORCH_ROW(scatter, BOTH),
     TORCH_ROW(scatter_add, BOTH), TORCH_ROW(scatter_reduce, BOTH),
     TORCH_ROW(index_select, BOTH), TORCH_ROW(index_add, BOTH),

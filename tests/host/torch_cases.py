@@ -899,3 +899,8 @@ case("return list(range(a)), [5, 6, 7, 8][a], list(range(10))[a:]",
      "a:i64=/<3")
 case("list(range(a))", "a=")
 case("[1, 2][a]", "a:i64=2")
+for t in ["i64", "i32", "u8"]:
+    case("return a.bincount(), torch.bincount(a, minlength=9)", f"a:{t}=7/<5")
+case("return torch.bincount(a), a.bincount(minlength=2)", "a:i64=0")
+case("torch.bincount(a - 3)", "a:i64=7/<3")
+case("torch.bincount(a)", "a=3")

@@ -6,7 +6,7 @@ class ProfilerActivity:
     CUDA = "CUDA"
 
 
-class Averages(list):
+class Averages:
     def table(self, sort_by=None, row_limit=100, max_name_column_width=55):
         return "(no device times: run on the CPU)"
 
