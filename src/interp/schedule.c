@@ -12,7 +12,8 @@ enum {
     ALIGN = 64,
     REGISTER = CODE_LANES * 8 + 64,
     GUARD = 256,
-    LARGE_BYTES = 32 << 20
+    LARGE_BYTES = 32 << 20,
+    MOST_RESIDENT = 1 << 16 // blocks on a device, and more
 };
 
 // ---- memory of a worker --------------------------------------------------
@@ -315,6 +316,22 @@ static bool grid_is_there(const Blocks *b, const Crew *crew)
     return true;
 }
 
+// A grid that waits for itself has to be on the device as a whole.
+static void check_grid(const Blocks *b)
+{
+    const Code *c = b->run->code;
+    int64_t limit = b->run->options->memory_limit, each, all;
+
+    each = c->scratch_bytes + crew_bytes(c);
+    if (b->blocks > MOST_RESIDENT ||
+        __builtin_mul_overflow(each, b->blocks, &all) ||
+        (limit && all > limit))
+        fatal(EXIT_LIMIT,
+              "T.sync_grid: %lld blocks of %lld bytes cannot be kept at the "
+              "same time",
+              (long long)b->blocks, (long long)each);
+}
+
 static void start_grid(Blocks *b, Worker *w, Crew *crew)
 {
     for (int64_t i = 0; i < b->blocks; i++) {
@@ -343,6 +360,7 @@ static void run_grid(Blocks *b)
     char *scratch = w->scratch;
     bool some;
 
+    check_grid(b);
     start_grid(b, w, crew);
     while (!grid_turn(b, w, crew, &some) && !w->stopped) {
         if (!some || !grid_is_there(b, crew)) {
