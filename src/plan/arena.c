@@ -45,11 +45,32 @@ static int64_t bytes_of(PlanState *p, const IrBuffer *b)
     return (n * dtype_info(b->dtype)->bits + 7) / 8;
 }
 
+static bool moved_by(const PlanState *p, const IrBuffer *b, PlanMoveKind kind)
+{
+    for (int i = 0; i < p->launch->move_count; i++)
+        if (p->launch->moves[i].buffer == b && p->launch->moves[i].kind == kind)
+            return true;
+    return false;
+}
+
+// TMA repeats its swizzle every 128, 256, 512 or 1024 bytes. Operands of wgmma
+// that something else has filled get the largest.
+static int align_of(const PlanState *p, const IrBuffer *b)
+{
+    if (moved_by(p, b, MOVE_TMA)) {
+        int chunks = p->shared[b->id].swizzle;
+        return chunks ? 128 * chunks : 128;
+    }
+    if (moved_by(p, b, MOVE_BULK))
+        return 128;
+    return moved_by(p, b, MOVE_WGMMA) ? 1024 : ARENA_ALIGN;
+}
+
 static PlanBuffer *add_buffer(Clock *c, IrBuffer *b)
 {
     PlanBuffer n = {
         .ir = b, .name = b->name, .slots = c->p->slots[b->id],
-        .rings = c->p->rings[b->id], .copies = 1, .align = ARENA_ALIGN,
+        .rings = c->p->rings[b->id], .copies = 1, .align = align_of(c->p, b),
         .first = c->clock, .last = c->clock,
         .is_static = b->scope == SCOPE_SHARED_STATIC,
         .layout = c->p->shared[b->id],

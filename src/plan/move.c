@@ -105,9 +105,10 @@ static void move_loop(Moves *m, PlanOp *op)
 
     for (int i = 0; i < l->access.len; i++) {
         const PlanAccess *a = &l->access.at[i];
+        bool one = !a->is_store && plan_stays(m->p, l, a);
         PlanMove v = {.stmt = op->stmt, .buffer = a->buffer, .kind = kind,
                       .way = a->is_store ? MOVE_STORE : MOVE_LOAD,
-                      .bytes = bytes_of(a->buffer, width)};
+                      .bytes = bytes_of(a->buffer, one ? 1 : width)};
         if (a->is_store && (a->is_atomic || is_atomic(op->stmt))) {
             v.way = MOVE_UPDATE;
             v.kind = MOVE_ATOMIC;

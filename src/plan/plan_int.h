@@ -105,6 +105,8 @@ int plan_workspaces(const PlanState *p, const PlanOp *op);
 int plan_vector(const PlanLoop *loop);
 // The same once the layout of the loop's points and all buffers is known.
 int plan_vector_of(PlanState *p, const PlanOp *op);
+// Whether a load reads one place for all elements of a vector.
+bool plan_stays(const PlanState *p, const PlanLoop *l, const PlanAccess *a);
 
 // pipeline.c - stages of a T.Pipelined loop.
 typedef struct {

@@ -198,6 +198,18 @@ static bool runs(const PlanState *p, const PlanLoop *l, const PlanAccess *a,
     return true;
 }
 
+// The innermost variable moves along the vector in every layout there is.
+bool plan_stays(const PlanState *p, const PlanLoop *l, const PlanAccess *a)
+{
+    int64_t point[IR_MAX_RANK] = {0};
+
+    if (!l->rank || l->extent[l->rank - 1] < 2)
+        return false;
+    int64_t first = address_of(p, l, a, point);
+    point[l->rank - 1] = 1;
+    return address_of(p, l, a, point) == first;
+}
+
 int plan_vector_of(PlanState *p, const PlanOp *op)
 {
     const PlanLoop *l = op->loop;
