@@ -109,8 +109,9 @@ int plan_vector(const PlanLoop *l)
 {
     int width = plan_limit(l);
 
-    if (l->rank)
-        width = gcd(width, l->extent[l->rank - 1]);
+    if (!l->rank)
+        return 1;
+    width = gcd(width, l->extent[l->rank - 1]);
     for (int i = 0; i < l->access.len; i++)
         if (in_memory(l->access.at[i].buffer))
             width = contiguous(l, &l->access.at[i], width);

@@ -1,0 +1,1 @@
+dump --stage=plan --target=a100 point.tile
