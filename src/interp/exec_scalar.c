@@ -198,7 +198,7 @@ const Instr *exec_BITS(Worker *w, const Instr *i)
 {
     Slot r = {0}, bits = {0};
 
-    w->lanes->store[i->from](&bits, &w->slot[i->a], NULL, NULL, 1);
+    exact_store(w->lanes, (DType)i->from)(&bits, &w->slot[i->a], NULL, NULL, 1);
     w->lanes->load[i->dtype](&r, &bits, NULL, NULL, 1);
     fix_slot(&r, lane_type_of((DType)i->dtype));
     w->slot[i->d] = r;

@@ -47,7 +47,7 @@ const Instr *exec_VBITS(Worker *w, const Instr *i)
 {
     int n = lanes_of(w, i);
 
-    w->lanes->store[i->from](w->raw, w->v[i->a], NULL, NULL, n);
+    exact_store(w->lanes, (DType)i->from)(w->raw, w->v[i->a], NULL, NULL, n);
     w->lanes->load[i->dtype](w->v[i->d], w->raw, NULL, NULL, n);
     return i + 1;
 }

@@ -222,6 +222,7 @@ void init_worker(Run *run, Worker *w, bool host);
 void release_worker(Worker *w);
 int64_t worker_bytes(const Run *run);
 void set_tensors(Run *run, Worker *w);
+LaneFn *exact_store(const Lanes *l, DType t);   // of lanes that t holds
 
 enum { FUEL = 4096 };
 #endif

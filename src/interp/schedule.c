@@ -105,6 +105,13 @@ void free_workers(Run *run)
 
 // ---- tensors -------------------------------------------------------------
 
+// Lanes are rounded to their dtype before they are stored: an infinity that one
+// holds is meant, and stays.
+LaneFn *exact_store(const Lanes *l, DType t)
+{
+    return l->store_nosat[t] ? l->store_nosat[t] : l->store[t];
+}
+
 static void set_access(const Worker *w, const CodeBuffer *b, Tensor *t)
 {
     bool wide = lane_type_of(b->dtype) != LANE_F32
@@ -117,7 +124,7 @@ static void set_access(const Worker *w, const CodeBuffer *b, Tensor *t)
     if (b->lanes || wide)
         return;
     t->load = w->lanes->load[b->dtype];
-    t->store = w->lanes->store[b->dtype];
+    t->store = exact_store(w->lanes, b->dtype);
 }
 
 static void set_shape(const Worker *w, const CodeBuffer *b, Tensor *t)

@@ -93,13 +93,14 @@ def scalar_program(dtype, operations):
     lines = [f"dt = T.{dtype}", "",
              "@T.prim_func",
              f"def k(X: T.Tensor(({TOTAL},), dt), Y: T.Tensor(({TOTAL},), dt),"]
+    bits = np.dtype(ALL[dtype]).itemsize * 8
     kinds = {n: "T.bool" if k == "truth" else "T.int32" if n == "T.clz"
-             else "dt" for n, _, k in operations}
+             else f"T.uint{bits}" if k == "bits" else "dt"
+             for n, _, k in operations}
     lines += [f"      R{i}: T.Tensor(({TOTAL},), {kinds[n]})"
               + ("," if i + 1 < len(operations) else "):")
               for i, (n, _, _) in enumerate(operations)]
     lines.append("    with T.Kernel(1, threads=32):")
-    bits = np.dtype(ALL[dtype]).itemsize * 8
     at = 0
     for extent in LOOPS:
         lines.append(f"        for i in T.Parallel({extent}):")
