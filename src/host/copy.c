@@ -140,22 +140,32 @@ static void gather(void *out, const Tile *t, size_t bytes)
         gather_uint64_t(out, t);
 }
 
-// Negative floats wrap to uint8, as torch goes through int64.
-static void floats_to_u8(uint8_t *dst, DType from, const char *src, int64_t n)
+// Floats wrap to 8- and 16-bit integers, as torch goes through wider ones.
+static bool wraps(const Copy *c)
+{
+    DTypeKind kind = dtype_info(c->to)->kind;
+
+    return c->rule == CAST_TORCH && dtype_is_float(c->from) &&
+           (kind == KIND_INT || kind == KIND_UINT) &&
+           dtype_info(c->to)->bits < 32;
+}
+
+static void floats_to_narrow(const Copy *c, char *dst, const char *src,
+                             int64_t n)
 {
     int64_t whole[LENGTH];
-    size_t bytes = dtype_bytes(from, 1);
+    size_t bytes = dtype_bytes(c->from, 1), to = dtype_bytes(c->to, 1);
     for (int64_t at = 0; at < n; at += LENGTH) {
         int64_t m = n - at < LENGTH ? n - at : LENGTH;
-        num_convert(DT_I64, whole, from, src + at * (int64_t)bytes, m);
-        num_convert(DT_U8, dst + at, DT_I64, whole, m);
+        num_convert(DT_I64, whole, c->from, src + at * (int64_t)bytes, m);
+        num_convert(c->to, dst + at * (int64_t)to, DT_I64, whole, m);
     }
 }
 
 static void convert(const Copy *c, void *dst, const void *src, int64_t n)
 {
-    if (c->rule == CAST_TORCH && c->to == DT_U8 && dtype_is_float(c->from))
-        floats_to_u8(dst, c->from, src, n);
+    if (wraps(c))
+        floats_to_narrow(c, dst, src, n);
     else if (c->to == c->from)
         memcpy(dst, src, dtype_bytes(c->to, n));
     else if (c->rule == CAST_SAT)

@@ -15,9 +15,9 @@ HEAD = """# What is compared with NumPy
 Written by `tests/ops.tap`: a mark stands for an operation that was run on
 tensors of this dtype, with 0, 1, 16 and 37 elements or with tiles of odd
 sizes, and gave what NumPy and ml_dtypes give: the same bits, or for functions
-that NumPy's own library rounds, at most a place beside it. An empty cell is a
-dtype that the operation does not have, upstream either. `e4m3z` and `e5m2z`
-are MI300X's `float8_e4m3fnuz` and `float8_e5m2fnuz`.
+that NumPy's own library rounds, at most a place beside it. An empty cell was
+not compared: most are dtypes that the operation does not have. `e4m3z` and
+`e5m2z` are MI300X's `float8_e4m3fnuz` and `float8_e5m2fnuz`.
 """
 
 
