@@ -206,8 +206,10 @@ def threads(c):
                                      os.path.join(out, f"{n}.safetensors"),
                                      *variant)
                         for n, variant in enumerate(variants)} - {None}
+            failed = [s.decode() for s in seen if s.startswith(b"exit ")]
             c.tap.check(f"{name} {line}: the same bytes for any number of "
                         "threads and instruction set",
+                        failed[0] if failed else
                         "" if len(seen) == 1 else f"{len(seen)} results")
 
 
