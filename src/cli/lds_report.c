@@ -61,14 +61,32 @@ static int fragment_registers(const Plan *p, const PlanLaunch *l)
     return (int)(bits / 32);
 }
 
+// mbarriers that the kernel allocates itself; the plan counts those of
+// pipelines alone.
+static bool count_barriers(void *ctx, IrStmt *s)
+{
+    int64_t *count = ctx, n = 1, extent;
+
+    if (s->kind != STMT_ALLOC || s->buffer->scope != SCOPE_BARRIER)
+        return true;
+    for (int d = 0; d < s->buffer->rank; d++)
+        if (ir_is_int(s->buffer->shape[d], &extent))
+            n *= extent;
+    *count += n;
+    return true;
+}
+
 static LdsTarget make_target(const Plan *p, const PlanLaunch *l)
 {
     const Device *d = p->device;
     LdsTarget t = {.plan = l, .threads = l->threads + l->producers};
     BlockNeeds needs = {.threads = t.threads};
+    int64_t own = 0;
 
+    ir_walk(l->stmt->then, count_barriers, NULL, &own);
+    t.barriers = (int)(l->barriers + own);
     t.bytes = l->arena + l->static_bytes +
-              (int64_t)l->barriers * LDS_BARRIER_BYTES;
+              (int64_t)t.barriers * LDS_BARRIER_BYTES;
     t.fits = t.bytes <= d->smem_block;
     t.registers = fragment_registers(p, l);
     needs.smem = t.bytes;

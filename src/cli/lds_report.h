@@ -20,6 +20,8 @@ typedef struct {
 typedef struct {
     const PlanLaunch *plan;
     int64_t bytes;                      // all that counts against the limit
+    int barriers;                       // mbarriers: the kernel's own and a
+                                        // pipeline's
     int threads;                        // with those that feed a pipeline
     int registers;                      // a thread's share of all fragments
     Occupancy occupancy;                // at most: other registers are unknown

@@ -141,12 +141,12 @@ static void put_barriers(TextBuf *b, const LdsReport *r, const LdsLaunch *l)
     int any = 0;
 
     for (int t = 0; t < r->device_count; t++)
-        any |= l->target[t].plan->barriers;
+        any |= l->target[t].barriers;
     if (!any)
         return;
     put_name(b, &line, "mbarriers");
     for (int t = 0; t < r->device_count; t++) {
-        int n = l->target[t].plan->barriers;
+        int n = l->target[t].barriers;
 
         if (n)
             cell(b, line, t, "%d x %d", n, LDS_BARRIER_BYTES);
@@ -368,7 +368,7 @@ static void json_target(Json *j, const LdsReport *r, const LdsTarget *t,
     key_int(j, TEXT("limit"), d->smem_block);
     json_key(j, TEXT("fits"));
     json_bool(j, t->fits);
-    key_int(j, TEXT("barriers"), t->plan->barriers);
+    key_int(j, TEXT("barriers"), t->barriers);
     key_int(j, TEXT("threads"), t->threads);
     key_int(j, TEXT("fragment_registers"), t->registers);
     key_int(j, TEXT("blocks_at_most"), t->occupancy.blocks);

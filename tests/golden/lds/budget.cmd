@@ -9,3 +9,5 @@ lds-report --target mi300x -v $PROGRAMS/mla_decode_hopper.tile
 # Two launches.
 lds-report --target mi300x $PROGRAMS/mla_decode.tile -D num_split=4
 lds-report --target all $PROGRAMS/rms_norm.tile
+# Two barriers of the kernel's own: 512 + 2 x 8 bytes.
+lds-report --target h100 barriers.tile
