@@ -326,8 +326,8 @@ static void put_verdict(TextBuf *b, const LdsReport *r)
 void lds_report_text(TextBuf *b, const LdsReport *r)
 {
     report_kernel(b, r->cli, r->kernel);
-    buf_puts(b, "plan            what TileLang's compiler makes of it "
-                "(--as=tilelang)\n");
+    buf_puts(b, "plan            tilelang: what TileLang's own compiler "
+                "makes of it\n");
     for (int i = 0; i < r->launch_count; i++)
         put_launch(b, r, &r->launches[i]);
     put_notes(b, r);
