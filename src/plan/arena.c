@@ -164,9 +164,11 @@ static void emit(Clock *c, IrStmt *s);
 static void emit_leaf(Clock *c, IrStmt *s)
 {
     const PlanOp *op = plan_op_of(c->p, s);
+    PlanStep steps[PLAN_STEPS];
 
     plan_touches(c->p, s, touch, c);
-    int n = op && op->kind == PLANOP_REDUCE ? plan_workspaces(c->p, op) : 0;
+    int n = op && op->kind == PLANOP_REDUCE
+                ? plan_workspaces(c->p, op, steps) : 0;
     if (n)
         tick(c, false);
     for (int i = 0; i < n; i++)

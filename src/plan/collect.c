@@ -7,7 +7,8 @@
 static PlanAccess *add_access(PlanState *p, PlanLoop *l, IrBuffer *b,
                               bool is_store)
 {
-    PlanAccess a = {.buffer = b, .is_store = is_store};
+    PlanAccess a = {.buffer = b, .is_store = is_store, .bound = -1,
+                    .at = l->stmt->at};
 
     for (int d = 0; d < IR_MAX_RANK; d++)
         a.map[d] = -1;
@@ -28,6 +29,16 @@ static void add_side(PlanState *p, PlanLoop *l, IrBuffer *b,
     }
 }
 
+// Nothing is read for what a store would put outside its tensor.
+static void bound_by_store(PlanLoop *l)
+{
+    int last = l->access.len - 1;
+
+    if (l->access.at[last].buffer->scope == SCOPE_GLOBAL)
+        for (int i = 0; i < last; i++)
+            l->access.at[i].bound = last;
+}
+
 static PlanLoop *loop_of_map(PlanState *p, const IrStmt *s, const IrCopyMap *m)
 {
     PlanLoop *l = new (p->arena, PlanLoop);
@@ -43,6 +54,7 @@ static PlanLoop *loop_of_map(PlanState *p, const IrStmt *s, const IrCopyMap *m)
     if (m->src.buffer)
         add_side(p, l, m->src.buffer, m->src.min, m->src.map, false);
     add_side(p, l, m->dst.buffer, m->dst.min, m->dst.map, true);
+    bound_by_store(l);
     l->is_copy = s->op == OP_COPY;
     return l;
 }
@@ -80,46 +92,166 @@ static PlanLoop *loop_of_tile(PlanState *p, IrStmt *s)
 typedef struct {
     PlanState *p;
     PlanLoop *loop;
+    const PlanGuard *guard;
+    const PlanNest *nest;
+    int bound;                      // store to global memory, of this statement
 } Body;
 
-static bool body_expr(void *ctx, IrExpr *e)
+static PlanAccess *body_access(Body *b, IrBuffer *buffer, IrExpr *const *index,
+                               bool is_store, Span at)
 {
-    Body *b = ctx;
+    PlanAccess *a = add_access(b->p, b->loop, buffer, is_store);
 
-    if (e->kind == EXPR_LOAD) {
-        PlanAccess *a = add_access(b->p, b->loop, e->buffer, false);
-        for (int d = 0; d < e->buffer->rank; d++)
-            a->expr[d] = e->args[d];
-    }
-    return true;
+    for (int d = 0; d < buffer->rank; d++)
+        a->expr[d] = index[d];
+    a->guard = b->guard;
+    a->nest = b->nest;
+    a->bound = b->bound;
+    a->at = at;
+    return a;
 }
 
-static bool body_stmt(void *ctx, IrStmt *s)
+static const PlanGuard *guarded(Body *b, const IrExpr *cond, bool want)
 {
-    Body *b = ctx;
+    PlanGuard *g = new (b->p->arena, PlanGuard);
 
-    if (s->kind == STMT_STORE) {
-        PlanAccess *a = add_access(b->p, b->loop, s->buffer, true);
-        for (int d = 0; d < s->buffer->rank; d++)
-            a->expr[d] = s->index[d];
+    *g = (PlanGuard){cond, want, b->guard};
+    return g;
+}
+
+static void body_expr(Body *b, const IrExpr *e)
+{
+    const PlanGuard *outer = b->guard;
+
+    if (!e)
+        return;
+    if (e->kind == EXPR_LOAD)
+        body_access(b, e->buffer, e->args, false, e->at);
+    for (int i = 0; i < e->count; i++) {
+        if (e->kind == EXPR_SELECT && i)
+            b->guard = guarded(b, e->args[0], i == 1);
+        body_expr(b, e->args[i]);
+        b->guard = outer;
     }
-    for (int i = 0; s->kind == STMT_TILE && i < s->operand_count; i++) {
-        if (s->operand[i].kind != OPERAND_REGION)
+}
+
+static void body_store(Body *b, const IrStmt *s)
+{
+    body_access(b, s->buffer, s->index, true, s->at);
+    if (s->buffer->scope == SCOPE_GLOBAL)
+        b->bound = b->loop->access.len - 1;
+    for (int i = 0; i < s->index_count; i++)
+        body_expr(b, s->index[i]);
+    body_expr(b, s->value);
+    b->bound = -1;
+}
+
+static void body_region(Body *b, const IrStmt *s, int i)
+{
+    const IrRegion *r = s->operand[i].region;
+    char access = op_info(b->p->kernel->ops, s->op)->param[i].access;
+    PlanAccess *a = body_access(b, r->buffer, r->min, access != 'r', s->at);
+
+    a->is_atomic = access == 'a';
+}
+
+static void body_tile(Body *b, const IrStmt *s)
+{
+    for (int i = 0; i < s->operand_count; i++)
+        if (s->operand[i].kind == OPERAND_REGION)
+            body_region(b, s, i);
+    for (int i = 0; i < s->operand_count; i++) {
+        const IrOperand *o = &s->operand[i];
+        if (o->kind == OPERAND_EXPR)
+            body_expr(b, o->expr);
+        if (o->kind != OPERAND_REGION || o->region->form == REGION_WHOLE)
             continue;
-        const IrRegion *r = s->operand[i].region;
-        char access = op_info(b->p->kernel->ops, s->op)->param[i].access;
-        PlanAccess *a = add_access(b->p, b->loop, r->buffer, access != 'r');
-        a->is_atomic = access == 'a';
-        for (int d = 0; d < r->buffer->rank; d++)
-            a->expr[d] = r->min[d];
+        for (int d = 0; d < o->region->buffer->rank; d++) {
+            body_expr(b, o->region->min[d]);
+            body_expr(b, o->region->extent[d]);
+        }
     }
-    return true;
+}
+
+static void body_stmt(Body *b, const IrStmt *s);
+
+static void body_if(Body *b, const IrStmt *s)
+{
+    const PlanGuard *outer = b->guard;
+
+    body_expr(b, s->cond);
+    b->guard = guarded(b, s->cond, true);
+    body_stmt(b, s->then);
+    b->guard = outer;
+    if (!s->otherwise)
+        return;
+    b->guard = guarded(b, s->cond, false);
+    body_stmt(b, s->otherwise);
+    b->guard = outer;
+}
+
+static void body_for(Body *b, const IrStmt *s)
+{
+    const PlanNest *outer = b->nest;
+
+    for (int i = 0; i < s->var_count; i++) {
+        PlanNest *n = new (b->p->arena, PlanNest);
+        *n = (PlanNest){s, i, b->nest ? b->nest->depth + 1 : 0, b->nest};
+        b->loop->is_open |= n->depth >= PLAN_NEST;
+        body_expr(b, s->start[i]);
+        body_expr(b, s->extent[i]);
+        b->nest = n;
+    }
+    body_stmt(b, s->then);
+    b->nest = outer;
+}
+
+static void body_stmt(Body *b, const IrStmt *s)
+{
+    if (!s)
+        return;
+    switch (s->kind) {
+    case STMT_BLOCK:
+        for (int i = 0; i < s->len; i++)
+            body_stmt(b, s->body[i]);
+        break;
+    case STMT_STORE:
+        body_store(b, s);
+        break;
+    case STMT_LET:
+        vec_push(b->p->arena, &b->loop->lets, s);
+        body_expr(b, s->value);
+        break;
+    case STMT_EVAL:
+        body_expr(b, s->value);
+        break;
+    case STMT_TILE:
+        body_tile(b, s);
+        break;
+    case STMT_IF:
+        body_if(b, s);
+        break;
+    case STMT_FOR:
+        body_for(b, s);
+        break;
+    case STMT_WHILE:
+        b->loop->is_open = true;
+        body_expr(b, s->cond);
+        body_stmt(b, s->then);
+        break;
+    case STMT_BREAK:
+    case STMT_CONTINUE:
+        b->loop->is_open = true;
+        break;
+    default:
+        break;
+    }
 }
 
 static PlanLoop *loop_of_parallel(PlanState *p, IrStmt *s)
 {
     PlanLoop *l = new (p->arena, PlanLoop);
-    Body b = {p, l};
+    Body b = {.p = p, .loop = l, .bound = -1};
 
     l->stmt = s;
     l->rank = s->var_count;
@@ -130,7 +262,7 @@ static PlanLoop *loop_of_parallel(PlanState *p, IrStmt *s)
             return NULL;
         l->points *= l->extent[d];
     }
-    ir_walk(s->then, body_stmt, body_expr, &b);
+    body_stmt(&b, s->then);
     return l;
 }
 

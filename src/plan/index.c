@@ -31,31 +31,90 @@ static int64_t eval_op(Op op, int64_t a, int64_t b)
     case OP_EQ:       return a == b;
     case OP_NE:       return a != b;
     case OP_NEG:      return -a;
+    case OP_AND:      return a && b;
+    case OP_OR:       return a || b;
+    case OP_NOT:      return !a;
     default:          return 0;
     }
 }
 
-int64_t plan_eval(const IrExpr *e, const PlanLoop *l, const int64_t *point)
+static bool is_known(Op op)
+{
+    switch (op) {
+    case OP_ADD: case OP_SUB: case OP_MUL: case OP_FLOORDIV: case OP_FLOORMOD:
+    case OP_MIN: case OP_MAX: case OP_BITAND: case OP_BITOR: case OP_BITXOR:
+    case OP_SHL: case OP_SHR: case OP_LT: case OP_LE: case OP_EQ: case OP_NE:
+    case OP_NEG: case OP_AND: case OP_OR: case OP_NOT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int64_t eval_nest(PlanAt *at, const PlanNest *n)
+{
+    int64_t start = n->loop->start[n->var]
+                        ? plan_eval_at(at, n->loop->start[n->var]) : 0;
+    int64_t step = n->loop->step ? plan_eval_at(at, n->loop->step) : 1;
+
+    return start + at->trip[n->depth] * step;
+}
+
+static int64_t eval_var(PlanAt *at, const IrVar *v)
+{
+    const PlanLoop *l = at->loop;
+
+    for (int d = 0; d < l->rank; d++)
+        if (l->var[d] == v)
+            return at->point[d];
+    if (!at->env)
+        return 0;
+    for (const PlanNest *n = at->nest; n; n = n->outer)
+        if (n->loop->vars[n->var] == v)
+            return eval_nest(at, n);
+    for (int i = 0; i < l->lets.len; i++)
+        if (l->lets.at[i]->var == v)
+            return plan_eval_at(at, l->lets.at[i]->value);
+    at->failed |= v->kind == VAR_THREAD;
+    return at->env->var[v->id];
+}
+
+static int64_t eval_load(PlanAt *at, const IrExpr *e)
+{
+    if (at->env && at->env->cell && e->buffer->scope == SCOPE_VAR)
+        return at->env->cell[e->buffer->id];
+    at->failed = true;
+    return 0;
+}
+
+int64_t plan_eval_at(PlanAt *at, const IrExpr *e)
 {
     switch (e->kind) {
     case EXPR_INT:
         return e->i64;
     case EXPR_VAR:
-        for (int d = 0; d < l->rank; d++)
-            if (l->var[d] == e->var)
-                return point[d];
-        return 0;
+        return eval_var(at, e->var);
     case EXPR_CAST:
-        return plan_eval(e->args[0], l, point);
+        return plan_eval_at(at, e->args[0]);
     case EXPR_SELECT:
-        return plan_eval(e->args[plan_eval(e->args[0], l, point) ? 1 : 2], l,
-                         point);
+        return plan_eval_at(at, e->args[plan_eval_at(at, e->args[0]) ? 1 : 2]);
+    case EXPR_LOAD:
+        return eval_load(at, e);
     case EXPR_OP:
-        return eval_op(e->op, plan_eval(e->args[0], l, point),
-                       e->count > 1 ? plan_eval(e->args[1], l, point) : 0);
+        if (!is_known(e->op))
+            at->failed = true;
+        return eval_op(e->op, plan_eval_at(at, e->args[0]),
+                       e->count > 1 ? plan_eval_at(at, e->args[1]) : 0);
     default:
+        at->failed = true;
         return 0;
     }
+}
+
+int64_t plan_eval(const IrExpr *e, const PlanLoop *l, const int64_t *point)
+{
+    PlanAt at = {.loop = l, .point = point};
+    return plan_eval_at(&at, e);
 }
 
 int64_t plan_element(const PlanLoop *l, const PlanAccess *a,

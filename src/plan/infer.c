@@ -133,11 +133,12 @@ static bool is_butterfly(const IrReduceShape *r, const PlanFragment *src)
 // Bits of the reduced index that change the thread form steps: runs of bits
 // whose distances double are one step of E threads at stride s. A step that
 // reaches past 32 threads gets a workspace, also where waves have 64.
-int plan_workspaces(const PlanState *p, const PlanOp *op)
+int plan_workspaces(const PlanState *p, const PlanOp *op, PlanStep *steps)
 {
     const IrReduceShape *r = &op->reduce;
     const PlanFragment *src = p->fragment[r->src->id];
-    int first, step, count = 0, before = 0, reach = 0;
+    int first, step, count = 0, before = 0;
+    PlanStep now = {0};
 
     if (!src)
         return 0;
@@ -147,10 +148,11 @@ int plan_workspaces(const PlanState *p, const PlanOp *op)
                       ? src->thread[first + bit * step] - src->thread[first]
                       : 0;
         if (far && before && far == 2 * before) {
-            reach = 2 * far;
+            now.reach = 2 * far;
         } else {
-            count += reach > 32;
-            reach = 2 * far;
+            if (now.reach > 32 && count < PLAN_STEPS)
+                steps[count++] = now;
+            now = (PlanStep){far, 2 * far};
         }
         before = far;
     }

@@ -3,6 +3,7 @@
 
 typedef struct {
     PlanState *p;
+    const IrStmt *stmt;             // the one that is looked at
     const PlanPipeline *pipeline;   // around the statement, or NULL
     bool after_fed;                 // past the loop with producer warps
     struct {
@@ -102,13 +103,16 @@ static void move_loop(Moves *m, PlanOp *op)
     int width = plan_vector_of(m->p, op);
     PlanMoveKind kind = l->is_copy ? kind_of_copy(m, op, width) : MOVE_PLAIN;
     bool matrices = l->is_copy && moves_matrices(m, op);
+    PlanWork *work = plan_work_of_loop(m->p, l, op->layout, width);
 
     for (int i = 0; i < l->access.len; i++) {
         const PlanAccess *a = &l->access.at[i];
         bool one = !a->is_store && plan_stays(m->p, l, a);
         PlanMove v = {.stmt = op->stmt, .buffer = a->buffer, .kind = kind,
                       .way = a->is_store ? MOVE_STORE : MOVE_LOAD,
-                      .bytes = bytes_of(a->buffer, one ? 1 : width)};
+                      .bytes = bytes_of(a->buffer, one ? 1 : width),
+                      .width = width, .loop = l, .access = a, .work = work,
+                      .at = a->at};
         if (a->is_store && (a->is_atomic || is_atomic(op->stmt))) {
             v.way = MOVE_UPDATE;
             v.kind = MOVE_ATOMIC;
@@ -127,7 +131,7 @@ static void add_im2col(Moves *m, const IrStmt *s, PlanMoveKind kind, int width)
     for (int i = 0; i < 2; i++) {
         IrBuffer *b = s->operand[i].region->buffer;
         add(m, (PlanMove){.stmt = s, .buffer = b, .kind = kind,
-                          .way = i ? MOVE_STORE : MOVE_LOAD,
+                          .way = i ? MOVE_STORE : MOVE_LOAD, .at = s->at,
                           .bytes = bytes_of(b, width)});
     }
 }
@@ -184,24 +188,101 @@ static void move_gemm(Moves *m, const PlanGemm *g)
     for (int i = 0; i < 2; i++) {
         bool is_b = i == 1;
         IrBuffer *b = is_b ? g->b : g->a;
-        if (g->unit == PLAN_WGMMA)
-            add(m, (PlanMove){.stmt = g->stmt, .buffer = b,
-                              .kind = MOVE_WGMMA});
-        else
-            add(m, g->unit == PLAN_MMA ? load_mma(g, is_b)
-                                       : load_mfma(g, is_b));
+        PlanMove v = {.stmt = g->stmt, .buffer = b, .kind = MOVE_WGMMA};
+
+        if (!in_memory(b))
+            continue;
+        if (g->unit != PLAN_WGMMA)
+            v = g->unit == PLAN_MMA ? load_mma(g, is_b) : load_mfma(g, is_b);
+        PlanLoop *l = plan_operand_loop(m->p, g, is_b);
+        v.loop = l;
+        v.access = l->access.at;
+        v.at = v.access->at;
+        v.width = v.kind == MOVE_PLAIN
+                      ? v.bytes * 8 / dtype_info(b->dtype)->bits : 1;
+        if (g->unit != PLAN_WGMMA)
+            v.work = plan_operand_work(m->p, g, is_b);
+        add(m, v);
     }
 }
 
+// ---- calls -----------------------------------------------------------------
+
+// What is done by calls whose accesses nobody has written down yet.
+static void move_call(Moves *m, const IrStmt *s)
+{
+    const OpInfo *info = op_info(m->p->kernel->ops, s->op);
+
+    if (info->class == OPCLASS_HINT)
+        return;
+    for (int i = 0; i < s->operand_count; i++) {
+        const IrOperand *o = &s->operand[i];
+        if (o->kind == OPERAND_REGION)
+            add(m, (PlanMove){
+                .stmt = s, .buffer = o->region->buffer, .kind = MOVE_CALL,
+                .way = info->param[i].access == 'r' ? MOVE_LOAD : MOVE_STORE,
+                .at = s->at,
+            });
+    }
+}
+
+// ---- reductions ------------------------------------------------------------
+
+// Each result of a step, with the partners that are not in the same warp.
+static void move_step(Moves *m, const PlanOp *op, const PlanStep *step)
+{
+    const PlanFragment *out = m->p->fragment[op->reduce.out->id];
+    PlanMove v = {
+        .stmt = op->stmt, .way = MOVE_STORE, .at = op->stmt->at, .width = 1,
+        .bytes = bytes_of(op->reduce.out, 1), .times = out ? out->locals : 0,
+    };
+
+    for (int n = step->reach / 2; n >= step->scale && n > 0; n /= 2) {
+        if (n < m->p->device->warp_lanes)
+            break;
+        v.partner = 0;
+        v.way = MOVE_STORE;
+        vec_push(m->p->arena, &m->moves, v);
+        v.partner = n;
+        v.way = MOVE_LOAD;
+        vec_push(m->p->arena, &m->moves, v);
+    }
+}
+
+static void move_reduce(Moves *m, const PlanOp *op)
+{
+    PlanStep steps[PLAN_STEPS];
+    int n = plan_workspaces(m->p, op, steps);
+
+    for (int i = 0; i < n; i++)
+        move_step(m, op, &steps[i]);
+    move_call(m, op->stmt);         // operands that are no fragments
+}
+
 // ---- everything else -------------------------------------------------------
+
+// All threads take the same element.
+static void move_single(Moves *m, const IrStmt *s, IrBuffer *b,
+                        IrExpr *const *index, Span at, bool is_store)
+{
+    PlanMove v = {.stmt = s, .buffer = b, .bytes = bytes_of(b, 1), .width = 1,
+                  .way = is_store ? MOVE_STORE : MOVE_LOAD, .at = at};
+
+    if (!in_memory(b))
+        return;
+    PlanLoop *l = plan_single_loop(m->p, s, b, index, is_store);
+    v.loop = l;
+    v.access = l->access.at;
+    v.work = plan_work_of_single(m->p);
+    add(m, v);
+}
 
 static bool move_expr(void *ctx, IrExpr *e)
 {
     Moves *m = ctx;
 
     if (e->kind == EXPR_LOAD)
-        add(m, (PlanMove){.buffer = e->buffer,
-                          .bytes = bytes_of(e->buffer, 1)});
+        move_single(m, m->stmt, e->buffer, e->args, e->at, false);
     return true;
 }
 
@@ -222,6 +303,7 @@ static bool move_stmt(void *ctx, IrStmt *s)
     Moves *m = ctx;
     PlanOp *op = plan_op_of(m->p, s);
 
+    m->stmt = s;
     if (op && op->kind == PLANOP_LOOP) {
         move_loop(m, op);
         return false;
@@ -230,8 +312,12 @@ static bool move_stmt(void *ctx, IrStmt *s)
         move_gemm(m, op->gemm);
         return false;
     }
-    if (s->kind == STMT_TILE && s->op == OP_IM2COL)
+    if (op && op->kind == PLANOP_REDUCE)
+        move_reduce(m, op);
+    else if (s->kind == STMT_TILE && s->op == OP_IM2COL)
         move_im2col(m, s);
+    else if (s->kind == STMT_TILE)
+        move_call(m, s);
     if (s->kind == STMT_TILE)
         return false;
     if (s->kind == STMT_FOR && s->loop == LOOP_PIPELINED) {
@@ -239,14 +325,13 @@ static bool move_stmt(void *ctx, IrStmt *s)
         return false;
     }
     if (s->kind == STMT_STORE)
-        add(m, (PlanMove){.stmt = s, .buffer = s->buffer, .way = MOVE_STORE,
-                          .bytes = bytes_of(s->buffer, 1)});
+        move_single(m, s, s->buffer, s->index, s->at, true);
     return true;
 }
 
 void plan_moves(PlanState *p, IrStmt *launch)
 {
-    Moves m = {.p = p};
+    Moves m = {.p = p, .stmt = launch};
 
     ir_walk(launch->then, move_stmt, move_expr, &m);
     p->launch->moves = m.moves.at;

@@ -79,7 +79,7 @@ Plan *plan_build(Arena *a, IrKernel *k, const Device *d, PlanRules rules)
     *p.plan = (Plan){.kernel = k, .device = d, .rules = rules};
     p.plan->launches = new_array(a, PlanLaunch, launches + 1);
     p.plan->fragments = p.fragment = new_array(a, PlanFragment *, n + 1);
-    p.shared = new_array(a, PlanShared, n + 1);
+    p.plan->shared = p.shared = new_array(a, PlanShared, n + 1);
     p.slots = new_array(a, int, n + 1);
     p.rings = new_array(a, int, n + 1);
     ir_walk(k->body, build_launch, NULL, &b);

@@ -58,7 +58,8 @@ typedef struct {
     int inst_k, k_pack;
 } PlanGemm;
 
-// One instruction of a statement that touches global or shared memory.
+// One instruction of a statement that touches global or shared memory; access.h
+// has the bytes that its lanes touch.
 typedef enum {
     MOVE_PLAIN,                     // ld, st; global_load, ds_read
     MOVE_CP_ASYNC,
@@ -66,19 +67,30 @@ typedef enum {
     MOVE_LDMATRIX, MOVE_STMATRIX,
     MOVE_WGMMA,                     // read by the matrix unit itself
     MOVE_ATOMIC,
+    MOVE_CALL,                      // by code of upstream's library
 } PlanMoveKind;
 
 typedef enum { MOVE_LOAD, MOVE_STORE, MOVE_UPDATE } PlanMoveWay;
 
+typedef struct PlanLoop PlanLoop;
+typedef struct PlanAccess PlanAccess;
+typedef struct PlanWork PlanWork;
+
 typedef struct {
     const IrStmt *stmt;
-    IrBuffer *buffer;
+    IrBuffer *buffer;               // NULL: a workspace of a reduction
     PlanMoveWay way;
     PlanMoveKind kind;
     int bytes;                      // of a lane; MATRIX: 0
     int tiles;                      // LDMATRIX, STMATRIX: 8 x 8 tiles
     bool transposed;                // LDMATRIX
     int lanes;                      // ATOMIC: elements at a time
+    int width;                      // points that a lane moves at a time
+    const PlanLoop *loop;           // NULL: addresses are not known
+    const PlanAccess *access;       // of the loop
+    const PlanWork *work;           // which thread has which point of it
+    Span at;                        // the place in the source
+    int partner, times;             // workspace: lane t touches t ^ partner
 } PlanMove;
 
 typedef struct {
@@ -103,6 +115,7 @@ typedef struct {
     const Device *device;
     PlanRules rules;
     PlanFragment **fragments;       // by buffer id; NULL: none
+    PlanShared *shared;             // by buffer id
     PlanLaunch *launches;
     int launch_count;
 } Plan;

@@ -2,31 +2,9 @@
 #ifndef PLAN_PLAN_INT_H
 #define PLAN_PLAN_INT_H
 
-#include "plan/plan.h"
+#include "plan/access.h"
 
 enum { PLAN_MAX_THREADS = 1024 };
-
-// One buffer access of a loop nest. Index d of the buffer is min[d] plus loop
-// variable map[d] (-1: none), or, where `expr` is set, that expression.
-typedef struct {
-    IrBuffer *buffer;
-    bool is_store, is_atomic;
-    IrExpr *min[IR_MAX_RANK], *expr[IR_MAX_RANK];
-    int map[IR_MAX_RANK];
-} PlanAccess;
-
-// A T.Parallel nest, or a tile operation as one.
-typedef struct {
-    const IrStmt *stmt;
-    int rank;
-    int64_t extent[IR_MAX_RANK], points;
-    const IrVar *var[IR_MAX_RANK];
-    bool is_copy;                   // one load, one store
-    struct {
-        PlanAccess *at;
-        int len, room;
-    } access;
-} PlanLoop;
 
 typedef enum {
     PLANOP_LOOP, PLANOP_REDUCE, PLANOP_GEMM, PLANOP_SCAN
@@ -65,7 +43,7 @@ typedef void PlanTouch(void *ctx, IrBuffer *b, bool is_store);
 void plan_touches(PlanState *p, IrStmt *s, PlanTouch *touch, void *ctx);
 
 // index.c - the value of an index at a point of a loop; unknown variables
-// count 0.
+// count 0. access.h has what knows them.
 int64_t plan_eval(const IrExpr *e, const PlanLoop *loop, const int64_t *point);
 // The element of the access' buffer, row-major.
 int64_t plan_element(const PlanLoop *loop, const PlanAccess *a,
@@ -98,8 +76,12 @@ void plan_shared_layouts(PlanState *p);
 
 // infer.c
 void plan_infer(PlanState *p);
-// Workspaces of a reduction that crosses warps.
-int plan_workspaces(const PlanState *p, const PlanOp *op);
+// Steps of a reduction that cross warps; each has a workspace. Step i leaves
+// partial sums of threads t ^ offset, for offsets reach / 2 to scale.
+typedef struct {
+    int scale, reach;
+} PlanStep;
+int plan_workspaces(const PlanState *p, const PlanOp *op, PlanStep *steps);
 
 // vector.c - elements one thread moves at a time, by the accesses of a loop.
 int plan_vector(const PlanLoop *loop);
@@ -126,6 +108,20 @@ typedef struct {
 PlanPipeline *plan_pipeline(PlanState *p, IrStmt *loop);
 // Slots of every buffer, and the loop that producer warps feed.
 void plan_pipelines(PlanState *p, IrStmt *launch);
+
+// work.c - what each thread works on.
+// Every point with the threads of `layout`; NULL: `width` points at a time,
+// dealt out in turn.
+PlanWork *plan_work_of_loop(PlanState *p, const PlanLoop *l,
+                            const PlanFragment *layout, int width);
+// All threads do the one point that there is.
+PlanWork *plan_work_of_single(PlanState *p);
+// An operand of a gemm as a loop over its rows and columns; NULL: not known.
+PlanLoop *plan_operand_loop(PlanState *p, const PlanGemm *g, bool is_b);
+PlanWork *plan_operand_work(PlanState *p, const PlanGemm *g, bool is_b);
+// A statement that all threads execute alike.
+PlanLoop *plan_single_loop(PlanState *p, const IrStmt *s, IrBuffer *b,
+                           IrExpr *const *index, bool is_store);
 
 // copy.c
 // TMA moves boxes by a descriptor; where the global side is one run of bytes,

@@ -57,6 +57,8 @@ static void print_move(TextBuf *out, const PlanMove *v)
     case MOVE_ATOMIC:
         buf_puts(out, v->lanes == 2 ? "AtomicAddx2" : "AtomicAdd");
         return;
+    case MOVE_CALL:
+        return;
     }
 }
 
@@ -89,6 +91,8 @@ static void add_word(Words *w, const PlanMove *v)
 
 static bool is_first(const PlanLaunch *l, int at)
 {
+    if (!l->moves[at].buffer || l->moves[at].kind == MOVE_CALL)
+        return false;
     for (int i = 0; i < at; i++)
         if (l->moves[i].buffer == l->moves[at].buffer &&
             l->moves[i].way == l->moves[at].way)
@@ -107,7 +111,8 @@ static void print_moves(TextBuf *out, int launch, const PlanLaunch *l)
         if (!is_first(l, i))
             continue;
         for (int j = i; j < l->move_count; j++)
-            if (l->moves[j].buffer == v->buffer && l->moves[j].way == v->way)
+            if (l->moves[j].buffer == v->buffer && l->moves[j].way == v->way &&
+                l->moves[j].kind != MOVE_CALL)
                 add_word(&w, &l->moves[j]);
         qsort(w.word, w.count, sizeof *w.word, by_text);
         row(out, launch, ways[v->way], v->buffer->name);

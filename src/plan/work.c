@@ -1,0 +1,186 @@
+// work.c - what each thread works on: loops and operands of gemms, dealt out.
+#include "plan/plan_int.h"
+
+static PlanWork *work_new(PlanState *p, int locals)
+{
+    PlanWork *w = new (p->arena, PlanWork);
+    int n = p->launch->threads * locals;
+
+    *w = (PlanWork){.threads = p->launch->threads, .locals = locals,
+                    .point = new_array(p->arena, int32_t, n + 1)};
+    for (int i = 0; i < n; i++)
+        w->point[i] = -1;
+    return w;
+}
+
+static void assign(PlanWork *w, int thread, int local, int point)
+{
+    if (thread < w->threads && local < w->locals)
+        w->point[thread * w->locals + local] = point;
+}
+
+// ---- loops -----------------------------------------------------------------
+
+static bool stores_to_memory(const PlanLoop *l)
+{
+    for (int i = 0; i < l->access.len; i++) {
+        const PlanAccess *a = &l->access.at[i];
+        if (a->is_store && (a->buffer->scope == SCOPE_GLOBAL ||
+                            a->buffer->scope == SCOPE_SHARED ||
+                            a->buffer->scope == SCOPE_SHARED_STATIC))
+            return true;
+    }
+    return false;
+}
+
+// Of a replicated loop that stores to memory only the first copy runs.
+PlanWork *plan_work_of_loop(PlanState *p, const PlanLoop *l,
+                            const PlanFragment *layout, int width)
+{
+    int threads = p->launch->threads, points = (int)l->points;
+
+    if (!layout) {
+        int turns = (points + threads * width - 1) / (threads * width);
+        PlanWork *w = work_new(p, turns * width);
+        for (int n = 0; n < points; n++)
+            assign(w, n / width % threads,
+                   n / (width * threads) * width + n % width, n);
+        return w;
+    }
+    PlanWork *w = work_new(p, layout->locals);
+    int replicas = stores_to_memory(l) ? 1 : layout->replicas;
+    for (int r = 0; r < replicas; r++)
+        for (int n = 0; n < points; n++)
+            assign(w, layout->thread[(size_t)r * layout->elements + n],
+                   layout->local[n], n);
+    return w;
+}
+
+PlanWork *plan_work_of_single(PlanState *p)
+{
+    PlanWork *w = work_new(p, 1);
+
+    for (int t = 0; t < w->threads; t++)
+        assign(w, t, 0, 0);
+    return w;
+}
+
+PlanLoop *plan_single_loop(PlanState *p, const IrStmt *s, IrBuffer *b,
+                           IrExpr *const *index, bool is_store)
+{
+    PlanLoop *l = new (p->arena, PlanLoop);
+    PlanAccess a = {.buffer = b, .is_store = is_store, .bound = -1,
+                    .at = s->at};
+
+    l->stmt = s;
+    l->points = 1;
+    for (int d = 0; d < b->rank; d++) {
+        a.map[d] = -1;
+        a.expr[d] = index[d];
+    }
+    vec_push(p->arena, &l->access, a);
+    return l;
+}
+
+// ---- operands of gemms -----------------------------------------------------
+
+// Rows and columns of the operand's region, as points.
+PlanLoop *plan_operand_loop(PlanState *p, const PlanGemm *g, bool is_b)
+{
+    const IrGemmShape *s = &g->shape;
+    const IrRegion *r = g->stmt->operand[is_b].region;
+    int one = is_b ? s->b_row : s->a_row, other = is_b ? s->b_col : s->a_col;
+    bool k_first = is_b ? !s->trans_b : s->trans_a;
+    int64_t x = is_b ? s->n : s->m;
+    PlanLoop *l = new (p->arena, PlanLoop);
+    PlanAccess a = {.buffer = r->buffer, .bound = -1, .at = r->at};
+
+    *l = (PlanLoop){.stmt = g->stmt, .rank = 2, .points = x * s->k,
+                    .extent = {k_first ? s->k : x, k_first ? x : s->k}};
+    for (int d = 0; d < r->buffer->rank; d++) {
+        a.map[d] = d == (one < other ? one : other)   ? 0
+                   : d == (one < other ? other : one) ? 1
+                                                      : -1;
+        a.min[d] = r->form == REGION_WHOLE ? NULL : r->min[d];
+    }
+    vec_push(p->arena, &l->access, a);
+    return l;
+}
+
+typedef struct {
+    int lane, local;
+} Spot;
+
+// One micro tile: row x of M (column of N) and k. `word` elements make a
+// register.
+static Spot nvidia_spot(int x, int k, int word, bool is_b, bool narrow)
+{
+    int half = k / (4 * word), low = x / 8;
+    int number = narrow ? half : is_b ? 2 * low + half : 2 * half + low;
+
+    return (Spot){4 * (x % 8) + k % (4 * word) / word,
+                  number * word + k % word};
+}
+
+static Spot amd_spot(int x, int k, int per)
+{
+    return (Spot){x + 16 * (k / per), k % per};
+}
+
+typedef struct {
+    int wide, depth;                // of a micro tile: of M or N, and of K
+    int rows;                       // of M or N of a warp
+    int locals;                     // of a micro tile
+    int mine, others;               // warps along it, and across
+    int word;                       // NVIDIA: elements of a register
+} Cut;
+
+static bool cut_of(const PlanGemm *g, bool is_b, Cut *c)
+{
+    int bits = dtype_info((is_b ? g->b : g->a)->dtype)->bits;
+    bool amd = g->unit == PLAN_MFMA;
+
+    *c = (Cut){.wide = 16, .mine = is_b ? g->n_warps : g->m_warps,
+               .others = is_b ? g->m_warps : g->n_warps};
+    c->rows = (int)(is_b ? g->shape.n : g->shape.m) / c->mine;
+    if (bits > 32 || bits < 8)
+        return false;
+    c->word = 32 / bits;
+    c->depth = amd ? g->inst_k * g->k_pack : 8 * c->word;
+    if (is_b && !amd && c->rows % 16)
+        c->wide = 8;
+    c->locals = amd ? c->depth / 4 : c->wide / 8 * 2 * c->word;
+    return c->rows % c->wide == 0 && g->shape.k % c->depth == 0;
+}
+
+static void deal(PlanWork *w, const PlanGemm *g, const Cut *c, int x, int k,
+                 bool is_b, int point)
+{
+    bool amd = g->unit == PLAN_MFMA;
+    Spot s = amd ? amd_spot(x % 16, k % c->depth, c->locals)
+                 : nvidia_spot(x % c->wide, k % c->depth, c->word, is_b,
+                               c->wide == 8);
+    int micro = x % c->rows / c->wide, tile = x / c->rows;
+    int local = s.local +
+                c->locals * (micro + c->rows / c->wide * (k / c->depth));
+
+    for (int r = 0; r < c->others; r++) {
+        int warp = is_b ? r + g->m_warps * tile : tile + g->m_warps * r;
+        assign(w, s.lane + (amd ? 64 : 32) * warp, local, point);
+    }
+}
+
+PlanWork *plan_operand_work(PlanState *p, const PlanGemm *g, bool is_b)
+{
+    bool k_first = is_b ? !g->shape.trans_b : g->shape.trans_a;
+    int x = (int)(is_b ? g->shape.n : g->shape.m), k = (int)g->shape.k;
+    Cut c;
+
+    if (!cut_of(g, is_b, &c))
+        return NULL;
+    PlanWork *w = work_new(p, c.locals * (c.rows / c.wide) * (k / c.depth));
+    for (int i = 0; i < x; i++)
+        for (int j = 0; j < k; j++)
+            deal(w, g, &c, i, j, is_b, k_first ? j * x + i : i * k + j);
+    return w;
+}
