@@ -78,6 +78,9 @@ def live_documents(tilesim, top):
     for name in ("fa", "mla_decode", "rms_norm"):
         commands.append(["lds-report", "--json",
                          os.path.join(top, "programs", name + ".tile")])
+    for name in ("fa", "mla_decode"):
+        commands.append(["lds-report", "--json", "--sweep", "autotune",
+                         os.path.join(top, "programs", name + ".tile")])
     for command in commands:
         name = " ".join(os.path.basename(word) for word in command)
         yield name, printed(tilesim, *command)

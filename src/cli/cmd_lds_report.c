@@ -1,5 +1,5 @@
 // cmd_lds_report.c - `tilesim lds-report`: does it fit, and how many at a time?
-#include "cli/lds_report.h"
+#include "cli/lds_sweep.h"
 #include "cli/report.h"
 
 typedef struct {
@@ -30,10 +30,28 @@ static void one_kernel(Report *r, KernelObject *k)
     lds_report_text(&r->out, &report);
 }
 
+static void sweep(Report *r)
+{
+    LdsSweep w;
+
+    if (!lds_sweep_make(&r->s, r->devices, r->device_count, &w))
+        return;
+    r->exit = exit_worst(r->exit, w.exit);
+    if (r->s.cli->json)
+        lds_sweep_json(&r->json, &w);
+    else
+        lds_sweep_text(&r->out, &w);
+}
+
 static void all_kernels(Report *r)
 {
     Session *s = &r->s;
 
+    if (cli_given(s->cli, OPT_SWEEP)) {
+        if (session_load(s))
+            sweep(r);
+        return;
+    }
     if (session_is_launch(s)) {
         CaseOptions o = {.defines = s->defines,
                          .define_count = s->define_count};
@@ -61,7 +79,8 @@ static void begin_document(Report *r)
     json_string(j, "lds-report");
     json_key(j, TEXT("file"));
     json_string(j, r->s.path);
-    json_key(j, TEXT("kernels"));
+    json_key(j, cli_given(r->s.cli, OPT_SWEEP) ? TEXT("points")
+                                               : TEXT("kernels"));
     json_begin_array(j);
 }
 

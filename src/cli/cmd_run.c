@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/run.h"
+#include "cli/sweep.h"
 #include "support/parallel.h"
 
 // ---- progress ---------------------------------------------------------------
@@ -160,7 +161,8 @@ static ExitCode launch_one(Run *r, const NamedText *defines, int count,
     return code;
 }
 
-void run_one(Run *r, const NamedText *defines, int count, Text sweep)
+// One launch with these -D values; `sweep` is what its row is called, or "".
+static void run_one(Run *r, const NamedText *defines, int count, Text sweep)
 {
     diag_fresh(r->s.cli->diag);
     ExitCode code = launch_one(r, defines, count, sweep);
@@ -169,6 +171,36 @@ void run_one(Run *r, const NamedText *defines, int count, Text sweep)
     if (parallel_cancelled())
         ran = false;
     r->rows[!ran ? 2 : code == EXIT_CLEAN ? 0 : 1]++;
+}
+
+// ---- sweeps -----------------------------------------------------------------
+
+static void sweep_one(void *ctx, const SweepPoint *p)
+{
+    run_one(ctx, p->defines, p->count, p->words);
+}
+
+static void part(TextBuf *b, int n, const char *what)
+{
+    if (n)
+        buf_printf(b, "%s%d %s", b->len ? ", " : "", n, what);
+}
+
+static void run_sweep(Run *r)
+{
+    TextBuf b = {0};
+    ReferenceCache cache = {0};
+    r->judge.cache = &cache;
+    sweep_points(&r->s, sweep_one, r);
+    reference_forget(&cache);
+    r->judge.cache = NULL;
+    part(&b, r->rows[0], "ok");
+    part(&b, r->rows[1], "wrong");
+    part(&b, r->rows[2], "without a result");
+    if (b.len && !r->s.cli->json)
+        printf("\n%d launches: %.*s\n", r->rows[0] + r->rows[1] + r->rows[2],
+               (int)b.len, b.at);
+    buf_release(&b);
 }
 
 // ---- scripts ----------------------------------------------------------------
@@ -338,7 +370,7 @@ static void run_all(Run *r)
     else if (r->launches && !session_asks(&r->s))    // a script without main
         script_ends(r, exit_worst(session_exit(&r->s), r->exit));
     else if (cli_given(c, OPT_SWEEP))
-        run_sweep(r, cli_text(c, OPT_SWEEP, ""));
+        run_sweep(r);
     else
         run_one(r, r->s.defines, r->s.define_count, (Text){0});
 }

@@ -1,6 +1,11 @@
 // lds_report.c - plans of a kernel for several targets, side by side.
 #include "cli/lds_report.h"
 
+int lds_line(const Cli *c, Span at)
+{
+    return at.file ? sources_place(c->sources, at.file, at.begin).line : 0;
+}
+
 // ---- rows ------------------------------------------------------------------
 
 static LdsRow *row_of(LdsReport *r, LdsLaunch *l, IrBuffer *b, int *room)
@@ -76,7 +81,7 @@ static bool count_barriers(void *ctx, IrStmt *s)
     return true;
 }
 
-static LdsTarget make_target(const Plan *p, const PlanLaunch *l)
+LdsTarget lds_target(const Plan *p, const PlanLaunch *l)
 {
     const Device *d = p->device;
     LdsTarget t = {.plan = l, .threads = l->threads + l->producers};
@@ -117,7 +122,7 @@ static void make_launch(LdsReport *r, int index)
     l->stmt = r->plan[0]->launches[index].stmt;
     make_grid(l);
     for (int t = 0; t < r->device_count; t++) {
-        l->target[t] = make_target(r->plan[t], &r->plan[t]->launches[index]);
+        l->target[t] = lds_target(r->plan[t], &r->plan[t]->launches[index]);
         r->fits = r->fits && l->target[t].fits;
     }
     make_rows(r, l);

@@ -52,8 +52,14 @@ typedef struct {
 // False after reporting why there is no plan.
 bool lds_report_make(Cli *c, const KernelObject *k,
                      const Device *const *devices, int count, LdsReport *out);
+// What a launch of a plan takes, and how many blocks are resident.
+LdsTarget lds_target(const Plan *p, const PlanLaunch *l);
 void lds_report_text(TextBuf *out, const LdsReport *r);
 void lds_report_json(Json *out, const LdsReport *r);
+// The members of an object that describe a target without its buffers.
+void lds_target_json(Json *out, const LdsTarget *t, const Device *d);
+// The source line of a place; 0: nowhere.
+int lds_line(const Cli *c, Span at);
 // Does num_stages stay without effect on this target?
 bool lds_stages_idle(const LdsReport *r, const Device *d);
 #endif

@@ -1,4 +1,4 @@
-// lds_report_text.c - lds-report on a terminal, and as JSON.
+// lds_report_text.c - lds-report on a terminal.
 #include <limits.h>
 
 #include "cli/lds_report.h"
@@ -33,11 +33,6 @@ static const char *grouped(Arena *a, int64_t n)
     out = text_cstr(a, buf_view(&b));
     buf_release(&b);
     return out;
-}
-
-static int line_of(const LdsReport *r, Span at)
-{
-    return at.file ? sources_place(r->cli->sources, at.file, at.begin).line : 0;
 }
 
 // ---- buffers ---------------------------------------------------------------
@@ -84,8 +79,8 @@ static void put_buffer(TextBuf *b, const LdsReport *r, const LdsRow *row)
         }
         buf_printf(b, " %s", common_layout(r, row));
         report_column(b, line, LINE_COLUMN);
-        if (line_of(r, row->ir->at))
-            buf_printf(b, "%4d", line_of(r, row->ir->at));
+        if (lds_line(r->cli, row->ir->at))
+            buf_printf(b, "%4d", lds_line(r->cli, row->ir->at));
     } else {
         buf_puts(b, "  workspaces of reductions");
     }
@@ -274,7 +269,7 @@ static void put_launch(TextBuf *b, const LdsReport *r, const LdsLaunch *l)
     line = b->len;
     if (r->launch_count > 1)
         buf_printf(b, "launch %d, line %d", l->index + 1,
-                   line_of(r, l->stmt->at));
+                   lds_line(r->cli, l->stmt->at));
     report_column(b, line, LINE_COLUMN);
     buf_puts(b, "line");
     for (int t = 0; t < r->device_count; t++)
@@ -332,85 +327,4 @@ void lds_report_text(TextBuf *b, const LdsReport *r)
         put_launch(b, r, &r->launches[i]);
     put_notes(b, r);
     put_verdict(b, r);
-}
-
-// ---- for machines ----------------------------------------------------------
-
-static void key_int(Json *j, Text key, int64_t n)
-{
-    json_key(j, key);
-    json_int(j, n);
-}
-
-static void json_buffer(Json *j, const LdsReport *r, const PlanBuffer *b)
-{
-    json_begin_object(j);
-    json_key(j, TEXT("name"));
-    json_text(j, b->name);
-    if (b->ir && line_of(r, b->ir->at))
-        key_int(j, TEXT("line"), line_of(r, b->ir->at));
-    key_int(j, TEXT("bytes"), b->bytes);
-    key_int(j, TEXT("copies"), b->copies);
-    if (!b->is_static)
-        key_int(j, TEXT("offset"), b->offset);
-    key_int(j, TEXT("first"), b->first);
-    key_int(j, TEXT("last"), b->last);
-    json_end_object(j);
-}
-
-static void json_target(Json *j, const LdsReport *r, const LdsTarget *t,
-                        const Device *d)
-{
-    json_begin_object(j);
-    json_key(j, TEXT("target"));
-    json_string(j, d->name);
-    key_int(j, TEXT("bytes"), t->bytes);
-    key_int(j, TEXT("limit"), d->smem_block);
-    json_key(j, TEXT("fits"));
-    json_bool(j, t->fits);
-    key_int(j, TEXT("barriers"), t->barriers);
-    key_int(j, TEXT("threads"), t->threads);
-    key_int(j, TEXT("fragment_registers"), t->registers);
-    key_int(j, TEXT("blocks_at_most"), t->occupancy.blocks);
-    json_key(j, TEXT("limited_by"));
-    json_begin_array(j);
-    for (int i = 0; i < OCC_LIMIT_COUNT; i++)
-        if (t->occupancy.binding >> i & 1)
-            json_string(j, occ_limit_name(i));
-    json_end_array(j);
-    json_key(j, TEXT("buffers"));
-    json_begin_array(j);
-    for (int i = 0; i < t->plan->buffer_count; i++)
-        if (!t->plan->buffers[i].is_unused)
-            json_buffer(j, r, &t->plan->buffers[i]);
-    json_end_array(j);
-    json_end_object(j);
-}
-
-void lds_report_json(Json *j, const LdsReport *r)
-{
-    json_begin_object(j);
-    json_key(j, TEXT("kernel"));
-    json_text(j, r->kernel->ir->name);
-    json_key(j, TEXT("rules"));
-    json_string(j, plan_rules_name(PLAN_TILELANG));
-    json_key(j, TEXT("fits"));
-    json_bool(j, r->fits);
-    json_key(j, TEXT("launches"));
-    json_begin_array(j);
-    for (int i = 0; i < r->launch_count; i++) {
-        const LdsLaunch *l = &r->launches[i];
-
-        json_begin_object(j);
-        if (l->blocks >= 0)
-            key_int(j, TEXT("blocks"), l->blocks);
-        json_key(j, TEXT("targets"));
-        json_begin_array(j);
-        for (int t = 0; t < r->device_count; t++)
-            json_target(j, r, &l->target[t], r->devices[t]);
-        json_end_array(j);
-        json_end_object(j);
-    }
-    json_end_array(j);
-    json_end_object(j);
 }

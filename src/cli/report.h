@@ -26,7 +26,9 @@ void report_line_not_run(TextBuf *out, ExitCode code, Text sweep);
 void report_json_not_run(Json *out, ExitCode code, Text sweep);
 // report_head.c: what was run, on what.
 void report_head(TextBuf *out, const RunReport *r);
-// Its first line: "fa.tile:57 main   heads 8 ...   tile 128x64, 256 threads".
+// "fa.tile:57 main", and the first line of a report, which goes on with
+// "   heads 8 ...   tile 128x64, 256 threads".
+void report_name(TextBuf *out, const Cli *c, const IrKernel *ir);
 void report_kernel(TextBuf *out, const Cli *c, const KernelObject *k);
 // report_mismatch.c: a wrong output, like a diff.
 void report_mismatch(TextBuf *out, const OutputVerdict *o, Text reference);

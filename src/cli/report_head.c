@@ -143,10 +143,8 @@ static void all_arguments(TextBuf *b, const IrConfig *c)
 
 // ---- the lines --------------------------------------------------------------
 
-void report_kernel(TextBuf *b, const Cli *cli, const KernelObject *k)
+void report_name(TextBuf *b, const Cli *cli, const IrKernel *ir)
 {
-    const IrKernel *ir = k->ir;
-    size_t line = b->len;
     if (ir->at.file) {
         const Source *s = sources_get(cli->sources, ir->at.file);
         const char *slash = strrchr(s->path, '/');
@@ -155,6 +153,13 @@ void report_kernel(TextBuf *b, const Cli *cli, const KernelObject *k)
                        .line);
     }
     buf_printf(b, "%.*s", TEXT_ARG(ir->name));
+}
+
+void report_kernel(TextBuf *b, const Cli *cli, const KernelObject *k)
+{
+    const IrKernel *ir = k->ir;
+    size_t line = b->len;
+    report_name(b, cli, ir);
     report_column(b, line, 16);
     bool whole = arguments(b, k);
     tile(b, &ir->config);

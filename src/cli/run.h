@@ -23,15 +23,8 @@ typedef struct {
     int script_code;            // of sys.exit
 } Run;
 
-// cmd_run.c
-// One launch with these -D values; `sweep` is what its row is called, or "".
-void run_one(Run *r, const NamedText *defines, int count, Text sweep);
-
 // run_options.c
 void run_read_options(Run *r, Cli *c);
 // --print and --block against the kernel: false after reporting.
 bool run_check_prints(Run *r, const IrKernel *k);
-
-// sweep.c
-void run_sweep(Run *r, Text spec);
 #endif

@@ -1,8 +1,34 @@
-// sweep.c - `tilesim run --sweep`: a grid of launches, one line each.
+// sweep.c - --sweep: a grid of launches.
+#include "cli/sweep.h"
+
 #include <string.h>
 
-#include "cli/run.h"
 #include "support/parallel.h"
+
+typedef struct {
+    Session *s;
+    SweepVisit *visit;
+    void *ctx;
+} Sweep;
+
+static Text words_of(Arena *a, const NamedText *d, int from, int to)
+{
+    TextBuf b = {0};
+    for (int i = from; i < to; i++)
+        buf_printf(&b, "%s%.*s=%.*s", i > from ? " " : "", TEXT_ARG(d[i].name),
+                   TEXT_ARG(d[i].value));
+    Text t = text_copy(a, buf_view(&b));
+    buf_release(&b);
+    return t;
+}
+
+static void visit_point(const Sweep *w, const NamedText *d, int count)
+{
+    int fixed = w->s->define_count;
+    SweepPoint p = {.defines = d, .count = count, .fixed = fixed};
+    p.words = words_of(w->s->cli->arena, d, fixed, count);
+    w->visit(w->ctx, &p);
+}
 
 // ---- NAME=A,B ... -----------------------------------------------------------
 
@@ -11,14 +37,14 @@ typedef struct {
     TextList values;
 } Axis;
 
-static Axis parse_axis(Run *r, Text word)
+static Axis parse_axis(const Session *s, Text word)
 {
     Axis a = {0};
-    Cli *c = r->s.cli;
+    Cli *c = s->cli;
     Text values;
     cli_pair(c, OPT_SWEEP, word, &a.name, &values);
-    for (int i = 0; i < r->s.define_count; i++)
-        if (text_eq(r->s.defines[i].name, a.name))
+    for (int i = 0; i < s->define_count; i++)
+        if (text_eq(s->defines[i].name, a.name))
             cli_usage(c, "'%.*s' is given by -D and by --sweep",
                       TEXT_ARG(a.name));
     int nested = 0;
@@ -37,7 +63,7 @@ static Axis parse_axis(Run *r, Text word)
     return a;
 }
 
-static int parse_axes(Run *r, Text t, Axis *axes, int room)
+static int parse_axes(const Session *s, Text t, Axis *axes, int room)
 {
     int n = 0;
     for (size_t i = 0; i < t.len;) {
@@ -46,40 +72,30 @@ static int parse_axes(Run *r, Text t, Axis *axes, int room)
             j++;
         if (j > i) {
             if (n == room)
-                cli_usage(r->s.cli, "--sweep: at most %d names", room);
-            axes[n++] = parse_axis(r, text_slice(t, i, j));
+                cli_usage(s->cli, "--sweep: at most %d names", room);
+            axes[n++] = parse_axis(s, text_slice(t, i, j));
         }
         i = j + 1;
     }
     if (n == 0)
-        cli_usage(r->s.cli, "--sweep '%.*s': expected NAME=A,B,... or autotune",
+        cli_usage(s->cli, "--sweep '%.*s': expected NAME=A,B,... or autotune",
                   TEXT_ARG(t));
     return n;
 }
 
-static Text sweep_words(Run *r, const NamedText *d, int from, int to)
+static void sweep_axes(const Sweep *w, Text spec)
 {
-    TextBuf b = {0};
-    for (int i = from; i < to; i++)
-        buf_printf(&b, "%s%.*s=%.*s", i > from ? " " : "", TEXT_ARG(d[i].name),
-                   TEXT_ARG(d[i].value));
-    Text t = text_copy(r->s.cli->arena, buf_view(&b));
-    buf_release(&b);
-    return t;
-}
-
-static void sweep_axes(Run *r, Text spec)
-{
+    Session *s = w->s;
     Axis axes[16];
-    int at[16] = {0}, n = parse_axes(r, spec, axes, 16);
-    int fixed = r->s.define_count;
-    NamedText *d = new_array(r->s.cli->arena, NamedText, fixed + n + 1);
-    for (int i = 0; i < fixed; i++)
-        d[i] = r->s.defines[i];
+    int at[16] = {0}, n = parse_axes(s, spec, axes, 16);
+    int fixed = s->define_count;
     while (!parallel_cancelled()) {
+        NamedText *d = new_array(s->cli->arena, NamedText, fixed + n + 1);
+        for (int i = 0; i < fixed; i++)
+            d[i] = s->defines[i];
         for (int i = 0; i < n; i++)
             d[fixed + i] = (NamedText){axes[i].name, axes[i].values.at[at[i]]};
-        run_one(r, d, fixed + n, sweep_words(r, d, fixed, fixed + n));
+        visit_point(w, d, fixed + n);
         int i = n - 1;
         while (i >= 0 && ++at[i] == axes[i].values.len)
             at[i--] = 0;
@@ -88,85 +104,74 @@ static void sweep_axes(Run *r, Text spec)
     }
 }
 
-// The program's own configurations, as text: -D takes them back.
-static int config_pairs(Run *r, const Dict *d, NamedText *out, int room)
+// ---- autotune ---------------------------------------------------------------
+
+static bool overridden(const Session *s, Text name)
+{
+    for (int i = 0; i < s->define_count; i++)
+        if (text_eq(s->defines[i].name, name))
+            return true;
+    return false;
+}
+
+// Appends a configuration of the program's own, as text that -D takes back,
+// less what -D overrides.
+static int config_pairs(const Session *s, const Dict *d, NamedText *out)
 {
     int n = 0;
-    for (int i = 0; i < d->len && n < room; i++) {
-        if (d->keys[i].kind != VAL_STR)
+    for (int i = 0; i < d->len; i++) {
+        if (d->keys[i].kind != VAL_STR || overridden(s, d->keys[i].s))
             continue;
         TextBuf b = {0};
-        value_repr(r->s.host->lang, &b, d->values[i]);
+        value_repr(s->host->lang, &b, d->values[i]);
         out[n++] = (NamedText){d->keys[i].s,
-                               text_copy(r->s.cli->arena, buf_view(&b))};
+                               text_copy(s->cli->arena, buf_view(&b))};
         buf_release(&b);
     }
     return n;
 }
 
-static bool overridden(const Run *r, Text name)
+static void sweep_configs(const Sweep *w, const List *configs)
 {
-    for (int i = 0; i < r->s.define_count; i++)
-        if (text_eq(r->s.defines[i].name, name))
-            return true;
-    return false;
-}
-
-static void sweep_configs(Run *r, const List *configs)
-{
-    int fixed = r->s.define_count;
+    Session *s = w->s;
+    int fixed = s->define_count;
     for (int i = 0; i < configs->len && !parallel_cancelled(); i++) {
-        NamedText more[64], d[128];
-        if (configs->at[i].kind != VAL_DICT || fixed > 64)
+        if (configs->at[i].kind != VAL_DICT)
             continue;
-        int count = config_pairs(r, configs->at[i].dict, more, 64), n = 0;
+        const Dict *config = configs->at[i].dict;
+        NamedText *d = new_array(s->cli->arena, NamedText,
+                                 fixed + config->len + 1);
         for (int j = 0; j < fixed; j++)
-            d[n++] = r->s.defines[j];
-        for (int j = 0; j < count; j++)
-            if (!overridden(r, more[j].name))
-                d[n++] = more[j];
-        run_one(r, d, n, sweep_words(r, d, fixed, n));
+            d[j] = s->defines[j];
+        visit_point(w, d, fixed + config_pairs(s, config, d + fixed));
     }
 }
 
-static void sweep_autotune(Run *r)
+static void sweep_autotune(const Sweep *w)
 {
     Candidate c;
-    Host *h = r->s.host;
-    if (!launch_choose(h, h->module, cli_text(r->s.cli, OPT_KERNEL, ""), &c))
+    Host *h = w->s->host;
+    Diag *d = w->s->cli->diag;
+    if (!launch_choose(h, h->module, cli_text(w->s->cli, OPT_KERNEL, ""), &c))
         return;
+    int errors = diag_raised(d);
     List *configs = jit_configs(h, c.value);
-    if (configs)
-        sweep_configs(r, configs);
-    else
-        diag_error(r->s.cli->diag, EXIT_USAGE, (Span){0}, "no-configs",
-                   "'%.*s' has no autotune configurations", TEXT_ARG(c.name));
+    if (configs && configs->len)
+        sweep_configs(w, configs);
+    else if (diag_raised(d) == errors)
+        diag_error(d, EXIT_USAGE, (Span){0}, "no-configs",
+                   configs ? "'%.*s' has an empty list of autotune "
+                             "configurations"
+                           : "'%.*s' has no autotune configurations",
+                   TEXT_ARG(c.name));
 }
 
-// ---- both -------------------------------------------------------------------
-
-static void part(TextBuf *b, int n, const char *what)
+void sweep_points(Session *s, SweepVisit *visit, void *ctx)
 {
-    if (n)
-        buf_printf(b, "%s%d %s", b->len ? ", " : "", n, what);
-}
-
-void run_sweep(Run *r, Text spec)
-{
-    TextBuf b = {0};
-    ReferenceCache cache = {0};
-    r->judge.cache = &cache;
+    Sweep w = {s, visit, ctx};
+    Text spec = cli_text(s->cli, OPT_SWEEP, "");
     if (text_is(spec, "autotune"))
-        sweep_autotune(r);
+        sweep_autotune(&w);
     else
-        sweep_axes(r, spec);
-    reference_forget(&cache);
-    r->judge.cache = NULL;
-    part(&b, r->rows[0], "ok");
-    part(&b, r->rows[1], "wrong");
-    part(&b, r->rows[2], "without a result");
-    if (b.len && !r->s.cli->json)
-        printf("\n%d launches: %.*s\n", r->rows[0] + r->rows[1] + r->rows[2],
-               (int)b.len, b.at);
-    buf_release(&b);
+        sweep_axes(&w, spec);
 }

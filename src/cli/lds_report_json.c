@@ -1,0 +1,86 @@
+// lds_report_json.c - lds-report for machines.
+#include "cli/lds_report.h"
+
+static void key_int(Json *j, Text key, int64_t n)
+{
+    json_key(j, key);
+    json_int(j, n);
+}
+
+static void json_buffer(Json *j, const LdsReport *r, const PlanBuffer *b)
+{
+    json_begin_object(j);
+    json_key(j, TEXT("name"));
+    json_text(j, b->name);
+    if (b->ir && lds_line(r->cli, b->ir->at))
+        key_int(j, TEXT("line"), lds_line(r->cli, b->ir->at));
+    key_int(j, TEXT("bytes"), b->bytes);
+    key_int(j, TEXT("copies"), b->copies);
+    if (!b->is_static)
+        key_int(j, TEXT("offset"), b->offset);
+    key_int(j, TEXT("first"), b->first);
+    key_int(j, TEXT("last"), b->last);
+    json_end_object(j);
+}
+
+void lds_target_json(Json *j, const LdsTarget *t, const Device *d)
+{
+    json_key(j, TEXT("target"));
+    json_string(j, d->name);
+    key_int(j, TEXT("bytes"), t->bytes);
+    key_int(j, TEXT("limit"), d->smem_block);
+    json_key(j, TEXT("fits"));
+    json_bool(j, t->fits);
+    key_int(j, TEXT("barriers"), t->barriers);
+    key_int(j, TEXT("threads"), t->threads);
+    key_int(j, TEXT("fragment_registers"), t->registers);
+    key_int(j, TEXT("blocks_at_most"), t->occupancy.blocks);
+    json_key(j, TEXT("limited_by"));
+    json_begin_array(j);
+    for (int i = 0; i < OCC_LIMIT_COUNT; i++)
+        if (t->occupancy.binding >> i & 1)
+            json_string(j, occ_limit_name(i));
+    json_end_array(j);
+}
+
+static void json_target(Json *j, const LdsReport *r, const LdsTarget *t,
+                        const Device *d)
+{
+    json_begin_object(j);
+    lds_target_json(j, t, d);
+    json_key(j, TEXT("buffers"));
+    json_begin_array(j);
+    for (int i = 0; i < t->plan->buffer_count; i++)
+        if (!t->plan->buffers[i].is_unused)
+            json_buffer(j, r, &t->plan->buffers[i]);
+    json_end_array(j);
+    json_end_object(j);
+}
+
+void lds_report_json(Json *j, const LdsReport *r)
+{
+    json_begin_object(j);
+    json_key(j, TEXT("kernel"));
+    json_text(j, r->kernel->ir->name);
+    json_key(j, TEXT("rules"));
+    json_string(j, plan_rules_name(PLAN_TILELANG));
+    json_key(j, TEXT("fits"));
+    json_bool(j, r->fits);
+    json_key(j, TEXT("launches"));
+    json_begin_array(j);
+    for (int i = 0; i < r->launch_count; i++) {
+        const LdsLaunch *l = &r->launches[i];
+
+        json_begin_object(j);
+        if (l->blocks >= 0)
+            key_int(j, TEXT("blocks"), l->blocks);
+        json_key(j, TEXT("targets"));
+        json_begin_array(j);
+        for (int t = 0; t < r->device_count; t++)
+            json_target(j, r, &l->target[t], r->devices[t]);
+        json_end_array(j);
+        json_end_object(j);
+    }
+    json_end_array(j);
+    json_end_object(j);
+}

@@ -1,0 +1,201 @@
+// lds_sweep.c - plans of a kernel for many settings.
+//
+// Settings are staged one after the other, for the Python level is one machine,
+// and planned side by side: a plan reads its kernel and writes an arena that
+// its thread owns.
+#include "cli/lds_sweep.h"
+
+#include <stdlib.h>
+
+#include "support/parallel.h"
+
+// ---- staging ---------------------------------------------------------------
+
+typedef struct {
+    LdsSweep *w;
+    bool stopped;                       // by a fault of the command line
+} Collect;
+
+// The first error since `hold`.
+static Text first_error(const Diag *d, const DiagHold *hold)
+{
+    const DiagEntry *all;
+    int n = diag_entries(d, &all);
+
+    for (int i = hold->entries; i < n; i++)
+        if (all[i].level == DIAG_ERROR)
+            return all[i].message;
+    return TEXT("no kernel");
+}
+
+static void stage_point(void *ctx, const SweepPoint *at)
+{
+    Collect *c = ctx;
+    Session *s = c->w->s;
+    Diag *d = s->cli->diag;
+    CaseOptions o = {.defines = at->defines, .define_count = at->count};
+    LdsPoint *p;
+
+    if (c->stopped)
+        return;
+    diag_fresh(d);
+    DiagHold hold = diag_hold(d);
+    p = new (s->cli->arena, LdsPoint);
+    p->own = at->defines + at->fixed;
+    p->own_count = at->count - at->fixed;
+    p->words = at->words;
+    p->kernel = session_kernel(s, &o);
+    if (!p->kernel) {
+        p->code = diag_fresh(d);
+        p->why = text_copy(s->cli->arena, first_error(d, &hold));
+    }
+    c->stopped = p->code == EXIT_USAGE;
+    diag_settle(d, &hold, !c->stopped);
+    if (c->stopped)
+        return;
+    if (c->w->count == c->w->room)
+        vec_grow_(s->cli->arena, (void **)&c->w->points, &c->w->room,
+                  sizeof *c->w->points);
+    c->w->points[c->w->count++] = p;
+}
+
+// ---- planning --------------------------------------------------------------
+
+// What a thread plans with. Its messages are for nobody: a point that fails is
+// planned again where they can be kept.
+typedef struct {
+    Arena *arena;
+    Diag *diag;
+} Planner;
+
+typedef struct {
+    LdsSweep *w;
+    Planner *planners;                  // by worker
+} Planning;
+
+static bool holds_more(const LdsTarget *a, const LdsTarget *b)
+{
+    return a->bytes > b->bytes;
+}
+
+static bool plan_on(const LdsSweep *w, LdsPoint *p, int t, IrKernel *k,
+                    Arena *a)
+{
+    const Plan *plan = plan_build(a, k, w->devices[t], PLAN_TILELANG);
+
+    p->planned[t] = plan != NULL;
+    for (int i = 0; plan && i < plan->launch_count; i++) {
+        LdsTarget n = lds_target(plan, &plan->launches[i]);
+
+        n.plan = NULL;                  // which goes with its arena
+        if (i == 0 || holds_more(&n, &p->at[t]))
+            p->at[t] = n;
+    }
+    return plan != NULL;
+}
+
+static void plan_point(void *ctx, int worker, int64_t item)
+{
+    Planning *g = ctx;
+    LdsPoint *p = g->w->points[item];
+    Planner *own = &g->planners[worker];
+    ArenaMark mark = arena_mark(own->arena);
+    IrKernel k;
+
+    if (!p->kernel)
+        return;
+    k = *p->kernel->ir;
+    k.arena = own->arena;
+    k.diag = own->diag;
+    for (int t = 0; t < g->w->device_count; t++)
+        plan_on(g->w, p, t, &k, own->arena);
+    arena_release(own->arena, mark);
+}
+
+static void plan_all(LdsSweep *w)
+{
+    Cli *c = w->s->cli;
+    int workers = parallel_threads();
+    Planning g = {w, new_array(c->arena, Planner, workers)};
+
+    for (int i = 0; i < workers; i++) {
+        g.planners[i] = (Planner){arena_create(),
+                                  diag_create(c->sources, stderr, false)};
+        diag_quiet(g.planners[i].diag, true);
+    }
+    parallel_for(w->count, 1, plan_point, &g);
+    for (int i = 0; i < workers; i++) {
+        arena_destroy(g.planners[i].arena);
+        diag_destroy(g.planners[i].diag);
+    }
+}
+
+// Why a point has no plan for a target.
+static void explain(LdsSweep *w, LdsPoint *p)
+{
+    Arena *a = w->s->cli->arena;
+    Diag *d = w->s->cli->diag;
+    DiagHold hold = diag_hold(d);
+
+    for (int t = 0; p->kernel && t < w->device_count; t++)
+        if (!p->planned[t] && !p->why.len && !plan_on(w, p, t, p->kernel->ir, a))
+            p->why = text_copy(a, first_error(d, &hold));
+    if (p->kernel && p->why.len)
+        p->code = EXIT_LIMIT;
+    diag_settle(d, &hold, true);
+}
+
+// ---- the order of the report -----------------------------------------------
+
+static bool fits_all(const LdsSweep *w, const LdsPoint *p)
+{
+    for (int t = 0; t < w->device_count; t++)
+        if (!p->planned[t] || !p->at[t].fits)
+            return false;
+    return true;
+}
+
+// 2 for each target that fits, 1 where there is a plan.
+static int rank_of(const LdsSweep *w, const LdsPoint *p)
+{
+    int rank = 0;
+
+    for (int t = 0; t < w->device_count; t++)
+        rank += p->planned[t] ? 1 + p->at[t].fits : 0;
+    return rank;
+}
+
+// Those that fit most targets first, else as they come.
+static void order_points(LdsSweep *w)
+{
+    LdsPoint **out = new_array(w->s->cli->arena, LdsPoint *, w->count + 1);
+    int n = 0;
+
+    for (int rank = 2 * w->device_count; rank >= 0; rank--)
+        for (int i = 0; i < w->count; i++)
+            if (rank_of(w, w->points[i]) == rank)
+                out[n++] = w->points[i];
+    w->points = out;
+}
+
+bool lds_sweep_make(Session *s, const Device *const *devices, int count,
+                    LdsSweep *out)
+{
+    Collect c = {.w = out};
+
+    *out = (LdsSweep){.s = s, .devices = devices, .device_count = count};
+    sweep_points(s, stage_point, &c);
+    if (c.stopped || !out->count)
+        return false;
+    plan_all(out);
+    for (int i = 0; i < out->count; i++) {
+        LdsPoint *p = out->points[i];
+
+        explain(out, p);
+        out->exit = exit_worst(out->exit, p->code);
+        if (!p->code && !fits_all(out, p))
+            out->exit = exit_worst(out->exit, EXIT_NO_FIT);
+    }
+    order_points(out);
+    return true;
+}
