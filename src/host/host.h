@@ -71,6 +71,7 @@ struct Host {
     } pointed;
     Module *module;             // of the file
     Map preludes;               // name -> Module*: see prelude.c
+    int64_t assertions;         // of profilers, that held
     bool helped;                // the script printed its help and ended
     struct {                    // kernels made so far, in order
         KernelObject **at;

@@ -81,6 +81,10 @@ static const char *const gc[] = {
     "def collect(generation=2):\n    return 0\n",
     NULL
 };
+static const char *const tvm_error[] = {
+#include "host/prelude/tvm_error.inc"
+    NULL
+};
 static const char *const version[] = {
 #include "host/prelude/version.inc"
     NULL
@@ -99,6 +103,7 @@ static const struct {
     {"tilelang.testing", testing},
     {"tilelang.cuda.intrinsics.sparse_layout", sparse_layout},
     {"tilelang.language.dtypes", dtypes},
+    {"tilelang.tvm.error", tvm_error},
     {"packaging.version", version},
     {"gc", gc},
 };

@@ -17,6 +17,7 @@ typedef struct {
     Host *host;
     Value type, match, caught;
     DiagHold hold;
+    int64_t unseen;             // generated code made so far
 } Raises;
 
 // Python's regular expressions as POSIX ones, as far as they go: groups that
@@ -74,8 +75,9 @@ static Value raises_enter(Lang *l, Foreign *self, Span at)
 {
     Raises *r = (Raises *)self;
 
-    (void)l, (void)at;
+    (void)at;
     r->hold = diag_hold(r->host->options.diag);
+    r->unseen = lang_unseen(l).made;
     return v_foreign(self);
 }
 
@@ -98,6 +100,10 @@ static bool raises_leave(Lang *l, Foreign *self, Value e, bool catchable,
                     && lang_is_instance(l, e, r->type, at);
 
     diag_settle(r->host->options.diag, &r->hold, expected);
+    if (e.kind == VAL_NONE && lang_unseen(l).made > r->unseen) {
+        lang_not_compared(l, at);               // a compiler's own refusal
+        return false;
+    }
     if (e.kind == VAL_NONE)
         lang_raise_exit(l, EXIT_FINDINGS, "AssertionError", at,
                         "nothing was raised, where %.*s was expected",
@@ -106,6 +112,7 @@ static bool raises_leave(Lang *l, Foreign *self, Value e, bool catchable,
         return false;
     r->caught = e;
     check_match(l, r, at);
+    lang_checked(l);
     return true;
 }
 
@@ -230,9 +237,34 @@ static void run_body(Lang *l, void *ctx)
     c->result = lang_call(l, c->function, &none);
 }
 
+// How a case ended. What it asserted about generated code is not compared: see
+// lang/unseen.c.
+typedef enum {
+    CASE_PASSED,                // it asserted something, and all of it held
+    CASE_FAILED,
+    CASE_SKIPPED,
+    CASE_PARTLY,                // values held, generated code is not compared
+    CASE_UNSEEN,                // it asserts nothing but generated code
+    CASE_STOPPED,               // it looks at generated code to go on
+    CASE_UNCHECKED,             // it asserts nothing
+    CASE_COUNT
+} CaseEnd;
+
 typedef struct {
-    int passed, failed, skipped;
+    int at[CASE_COUNT];
 } Counts;
+
+// What was asserted until now.
+typedef struct {
+    int64_t checks;
+    Unseen unseen;
+} Asserted;
+
+static Asserted asserted(const Host *h)
+{
+    return (Asserted){lang_checks(h->lang) + h->assertions,
+                      lang_unseen(h->lang)};
+}
 
 static void failed(Host *h, Text id, int errors)
 {
@@ -242,32 +274,70 @@ static void failed(Host *h, Text id, int errors)
         diag_error(d, EXIT_FINDINGS, (Span){0}, "test-ended",
                    "%.*s ended the program", TEXT_ARG(id));
     diag_note(d, (Span){0}, "in %.*s", TEXT_ARG(id));
-    fprintf(h->options.out, "FAILED %.*s\n", TEXT_ARG(id));
+}
+
+static void say(const Host *h, CaseEnd end, Text id)
+{
+    static const char *const words[CASE_COUNT] = {
+        [CASE_FAILED] = "FAILED", [CASE_PARTLY] = "PARTLY",
+        [CASE_UNSEEN] = "UNSEEN", [CASE_STOPPED] = "STOPPED",
+        [CASE_UNCHECKED] = "UNCHECKED",
+    };
+
+    if (words[end])
+        fprintf(h->options.out, "%s %.*s\n", words[end], TEXT_ARG(id));
+}
+
+static CaseEnd end_of(const Host *h, const Asserted *before)
+{
+    Asserted now = asserted(h);
+    bool values = now.checks > before->checks;
+
+    if (now.unseen.not_compared == before->unseen.not_compared)
+        return values ? CASE_PASSED : CASE_UNCHECKED;
+    return values ? CASE_PARTLY : CASE_UNSEEN;
 }
 
 // (id, function, reason to skip or None, whether it may fail)
-static void run_case(Host *h, const List *item, Counts *n)
+static CaseEnd run_case(Host *h, const List *item)
 {
     Diag *d = h->options.diag;
     Text id = item->at[0].s;
     Case c = {.function = item->at[1], .result = V_NONE};
-    bool may_fail = value_truth(h->lang, item->at[3], (Span){0}), ok;
+    bool may_fail = value_truth(h->lang, item->at[3], (Span){0});
     int errors = diag_raised(d), mark = lang_pins(h->lang);
+    Asserted before = asserted(h);
 
-    if (item->at[2].kind != VAL_NONE) {
-        n->skipped++;
-        return;
-    }
-    DiagHold hold = may_fail ? diag_hold(d) : (DiagHold){0};
-    ok = lang_try(h->lang, run_body, &c, NULL) && diag_raised(d) == errors;
-    if (may_fail)
-        diag_settle(d, &hold, true);
+    if (item->at[2].kind != VAL_NONE)
+        return CASE_SKIPPED;
+    DiagHold hold = diag_hold(d);
+    bool ok = lang_try(h->lang, run_body, &c, NULL) && diag_raised(d) == errors;
+    bool stopped = !ok && lang_unseen(h->lang).looked_at;
+    diag_settle(d, &hold, may_fail || stopped);
     lang_unpin(h->lang, mark);
-    if (!ok && !may_fail)
+    lang_look_on(h->lang);
+    if (c.result.kind == VAL_STR || (!ok && may_fail))
+        return CASE_SKIPPED;
+    if (stopped)
+        return CASE_STOPPED;
+    if (!ok)
         failed(h, id, errors);
-    n->failed += !ok && !may_fail;
-    n->skipped += (!ok && may_fail) || c.result.kind == VAL_STR;
-    n->passed += ok && c.result.kind != VAL_STR;
+    return ok ? end_of(h, &before) : CASE_FAILED;
+}
+
+static void say_counts(const Host *h, const Counts *n)
+{
+    static const char *const words[CASE_COUNT] = {
+        "passed", "failed", "skipped", "with generated code not compared",
+        "about generated code only", "stopped at generated code",
+        "asserting nothing",
+    };
+
+    for (int i = 0; i < CASE_COUNT; i++)
+        if (i <= CASE_SKIPPED || n->at[i])
+            fprintf(h->options.out, "%s%d %s", i ? ", " : "", n->at[i],
+                    words[i]);
+    fputc('\n', h->options.out);
 }
 
 typedef struct {
@@ -298,11 +368,15 @@ bool host_run_tests(Host *h, const Module *m, const char *prefix)
     if (!lang_try(h->lang, collect_body, &c, NULL))
         return false;
     lang_pin(h->lang, (Value){.kind = VAL_LIST, .list = c.cases});
-    for (int i = 0; i < c.cases->len && !parallel_cancelled(); i++)
-        run_case(h, c.cases->at[i].list, &n);
-    fprintf(h->options.out, "%d passed, %d failed, %d skipped\n", n.passed,
-            n.failed, n.skipped);
-    return n.failed == 0;
+    for (int i = 0; i < c.cases->len && !parallel_cancelled(); i++) {
+        const List *item = c.cases->at[i].list;
+        CaseEnd end = run_case(h, item);
+
+        n.at[end]++;
+        say(h, end, item->at[0].s);
+    }
+    say_counts(h, &n);
+    return n.at[CASE_FAILED] == 0;
 }
 
 // ---- the modules ----------------------------------------------------------------------

@@ -393,17 +393,25 @@ static Value config_keys(Lang *l)
     return module_value(m);
 }
 
+static bool known_part(Host *h, Text name, Value *out);
+static Module *make_part(Host *h, Text part);
+static bool lookup(Lang *l, Module *m, Text name, Value *out);
+
 // Things that are no functions, by the part they stand in.
 static void add_values(Host *h, Module *m, Text part)
 {
     Lang *l = h->lang;
-    Value policy;
+    Value policy, errors;
     bool root = part.len == 0;
 
     if (root || text_is(part, "transform"))
         module_set(l, m, "PassConfigKey", config_keys(l));
     if (root || text_is(part, "utils.tensor") || text_is(part, "utils"))
         module_set(l, m, "TensorSupplyType", supply_types(l));
+    if (text_is(part, "tvm")
+        && known_part(h, TEXT("tilelang.tvm.error"), &errors)
+        && lang_getattr(l, errors, TEXT("TVMError"), &errors, (Span){0}))
+        module_set(l, m, "TVMError", errors);
     if (text_is(part, "autotuner"))
         module_set(l, m, "AutoTuner", autotuner_class(h));
     if (text_is(part, "tileop.base")
@@ -419,7 +427,60 @@ static void add_values(Host *h, Module *m, Text part)
     module_set(l, m, "__file__", v_str(TEXT("tilelang/__init__.py")));
 }
 
-static Module *make_part(Host *h, Text part);
+
+// What is of upstream's compiler: its IR, its passes, the text they make.
+static bool of_compiler(Text full)
+{
+    static const char *const names[] = {
+        "tilelang.tvm.", "tilelang.transform.", "tilelang.engine.",
+        "tilelang.ir.", "tilelang.lower", "tilelang.PrimFunc",
+    };
+
+    for (size_t i = 0; i < countof(names); i++)
+        if (text_starts(full, names[i]))
+            return true;
+    return false;
+}
+
+static bool primitive(Lang *l, Text name, Value *out)
+{
+    return lang_getattr(l, module_value(lang_language_module(l)), name, out,
+                        (Span){0})
+           && !(out->kind == VAL_PRIM
+                && op_info(lang_options(l)->ops, out->prim)->status
+                       != OPSTATUS_BUILT);
+}
+
+// The modules that are here.
+static bool known_part(Host *h, Text name, Value *out)
+{
+    Lang *l = h->lang;
+
+    if (text_is(name, "tilelang.language")) {
+        *out = module_value(lang_language_module(l));
+        return true;
+    }
+    if (text_is(name, "tilelang.layout")) {
+        Module *m = lang_layout_module(l);
+
+        m->lookup = lookup;
+        *out = module_value(m);
+        return true;
+    }
+    if (text_is(name, "tilelang")) {
+        *out = module_value(make_part(h, TEXT("")));
+        return true;
+    }
+    if (!text_starts(name, "tilelang."))
+        return false;
+    Text part = text_slice(name, strlen("tilelang."), name.len);
+    for (size_t i = 0; i < countof(parts); i++)
+        if (text_is(part, parts[i])) {
+            *out = module_value(make_part(h, part));
+            return true;
+        }
+    return prelude_import(h, name, out);
+}
 
 // A part of this part; else something that only upstream has.
 static bool lookup(Lang *l, Module *m, Text name, Value *out)
@@ -430,16 +491,19 @@ static bool lookup(Lang *l, Module *m, Text name, Value *out)
     if (text_starts(name, "__"))
         return false;
     if (text_is(m->name, "tilelang.tvm.tirx")       // T without its tiles
-        && lang_getattr(l, module_value(lang_language_module(l)), name, out,
-                        (Span){0}))
+        && primitive(l, name, out))
         return true;
     // the swizzles of hand-written matrix code are layouts too
     if (text_ends(m->name, ".intrinsics")
         && lang_getattr(l, module_value(lang_layout_module(l)), name, out,
                         (Span){0}))
         return true;
-    if (tilelang_import(lang_options(l)->ctx, full, out))
+    if (known_part(lang_options(l)->ctx, full, out))
         return true;
+    if (of_compiler(full)) {
+        *out = v_unseen(l);
+        return true;
+    }
     Module *unknown = lang_module(l, text_cstr(lang_arena(l), full));
     unknown->opaque = true;
     *out = module_value(unknown);
@@ -480,34 +544,17 @@ static Module *make_part(Host *h, Text part)
     return m;
 }
 
+// tvm is also tilelang.tvm; everything of it can be imported.
 bool tilelang_import(Host *h, Text name, Value *out)
 {
-    Lang *l = h->lang;
-
-    if (text_is(name, "tilelang.language")) {
-        *out = module_value(lang_language_module(l));
+    if (text_is(name, "tvm") || text_starts(name, "tvm."))
+        name = text_format(h->options.arena, "tilelang.%.*s", TEXT_ARG(name));
+    if (known_part(h, name, out))
         return true;
-    }
-    if (text_is(name, "tilelang.layout")) {
-        Module *m = lang_layout_module(l);
-
-        m->lookup = lookup;
-        *out = module_value(m);
-        return true;
-    }
-    if (text_is(name, "tilelang")) {
-        *out = module_value(make_part(h, TEXT("")));
-        return true;
-    }
-    if (!text_starts(name, "tilelang.") && !text_is(name, "tvm")
-        && !text_starts(name, "tvm."))
+    if (!text_starts(name, "tilelang.tvm.")
+        && !text_starts(name, "tilelang.transform."))
         return false;
-    Text part = text_starts(name, "tvm")
-                    ? name : text_slice(name, strlen("tilelang."), name.len);
-    for (size_t i = 0; i < countof(parts); i++)
-        if (text_is(part, parts[i])) {
-            *out = module_value(make_part(h, part));
-            return true;
-        }
-    return false;
+    *out = module_value(make_part(h, text_slice(name, strlen("tilelang."),
+                                                name.len)));
+    return true;
 }

@@ -452,7 +452,8 @@ static Value call_builtin(Lang *l, const BuiltinFn *b, const Args *args)
     Value r;
 
     lang_step(l, args->at_span);
-    r = b->call(l, b->ctx, args);
+    if (!unseen_argument(l, b->name, args, &r))
+        r = b->call(l, b->ctx, args);
     lang_unpin(l, pins);
     return r;
 }
@@ -500,7 +501,8 @@ Value call_value(Lang *l, Value callee, const Args *args)
     case VAL_CLASS:
         return class_call(l, callee.cls, args);
     case VAL_TYPE:
-        return type_call(l, callee.type, args);
+        return unseen_argument(l, "", args, &method)
+                   ? method : type_call(l, callee.type, args);
     case VAL_PRIM:
         return prim_call(l, callee.prim, args);
     case VAL_DTYPE:

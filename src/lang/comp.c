@@ -66,10 +66,9 @@ static bool generator_next(Lang *l, IterState *it, Value *out)
     return more;
 }
 
-static IterState *comprehension(Lang *l, Frame *f, const Ast *e)
+static IterState *comprehension(Lang *l, Frame *f, const Ast *e, Value source)
 {
     const Ast *first = e->x.at[0];
-    Value source = eval(l, f, first->b);
     IterState *it;
 
     for (int i = 0; i < e->x.len; i++)
@@ -105,9 +104,14 @@ static void add_element(Lang *l, IterState *it, Value out)
     temps_cut(l, top);
 }
 
+// What is made of lines that nobody knows is as little known.
 Value eval_comprehension(Lang *l, Frame *f, const Ast *e)
 {
-    IterState *it = comprehension(l, f, e);
+    Value source = eval(l, f, e->x.at[0]->b);
+
+    if (v_is_unseen(source))
+        return source;
+    IterState *it = comprehension(l, f, e, source);
     int top = temps_top(l);
     Value out;
 

@@ -247,7 +247,7 @@ static Value eval_unary(Lang *l, Frame *f, const Ast *e)
     v = eval(l, f, e->a);
     temp_push(l, v);
     l->more->at = e->at;
-    if (e->op == AST_OP_NOT && !v_is_device(v))
+    if (e->op == AST_OP_NOT && !v_is_device(v) && !v_is_unseen(v))
         r = v_bool(!value_truth(l, v, e->a->at));
     else
         r = unary_op(l, e->op, v, e->at);
@@ -266,8 +266,9 @@ static Value eval_boolop(Lang *l, Frame *f, const Ast *e)
     for (int i = 1; i < e->x.len; i++) {
         Value next;
 
-        if (!v_is_device(v) &&
-            value_truth(l, v, e->x.at[i - 1]->at) != is_and)
+        if (v_is_unseen(v) ||
+            (!v_is_device(v) &&
+             value_truth(l, v, e->x.at[i - 1]->at) != is_and))
             break;
         temp_push(l, v);
         trace_lazy(l, v_is_device(v));
@@ -302,8 +303,9 @@ static Value eval_compare(Lang *l, Frame *f, const Ast *e)
         temp_drop(l, b, r);
         all = v_is_device(all) && i > 0
                   ? device_binary(l, AST_OP_BOOL_AND, all, r, e->at) : r;
-        if (i + 1 < e->x.len && !v_is_device(all) &&
-            !value_truth(l, all, e->at))
+        if (v_is_unseen(all) ||
+            (i + 1 < e->x.len && !v_is_device(all) &&
+             !value_truth(l, all, e->at)))
             break;
         a = b;
     }
@@ -317,6 +319,8 @@ static Value eval_ifexp(Lang *l, Frame *f, const Ast *e)
 
     if (c.kind == VAL_EXPR && c.expr->kind == EXPR_INT)
         c = v_bool(c.expr->i64 != 0);
+    if (v_is_unseen(c))
+        return c;
     if (!v_is_device(c)) {
         bool yes = value_truth(l, c, e->a->at);
 

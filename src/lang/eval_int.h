@@ -42,6 +42,8 @@ typedef struct LangMore {
         int len, room;
     } pins;
     int64_t checks;             // see lang_checks
+    int64_t unseen_made, not_compared;          // see lang_unseen
+    bool unseen_looked_at;
     Map methods[VAL_KIND_COUNT];        // name -> const Method *
     Class *exceptions[EXC_COUNT];
     Class *object, *named_tuple;
@@ -385,6 +387,7 @@ void fill_warnings(Lang *l, Module *m);
 void fill_logging(Lang *l, Module *m);
 void fill_copy(Lang *l, Module *m);
 void fill_random(Lang *l, Module *m);
+void fill_re(Lang *l, Module *m);
 void fill_types(Lang *l, Module *m);
 void fill_time(Lang *l, Module *m);
 void fill_abc(Lang *l, Module *m);

@@ -236,6 +236,10 @@ static void exec_assert(Lang *l, Frame *f, const Ast *s)
 {
     Value c = eval(l, f, s->a);
 
+    if (v_is_unseen(c)) {
+        lang_not_compared(l, s->a->at);
+        return;
+    }
     if (!value_truth(l, c, s->a->at))
         assertion_failed(l, f, s);
     l->more->checks++;

@@ -70,6 +70,11 @@ Value binary_op(Lang *l, AstOp op, Value a, Value b, Span at);  // any operands
 // Is the value (or something inside it) a device value?
 bool value_is_device(Value v);
 
+// ---- unseen.c --------------------------------------------------------------
+// True where a positional argument is unseen, and with it the result.
+bool unseen_argument(Lang *l, const char *function, const Args *args,
+                     Value *out);
+
 // ---- trace.c, trace_stmt.c, device.c, prim.c: the tracer -------------------
 // In frames with `traced` set exec_statement asks here first; false: not a
 // statement with rules of its own, run it the Python way. Nested blocks are

@@ -32,6 +32,20 @@ Module *lang_language_module(Lang *l)
     return language_module(l);
 }
 
+// What upstream's IR shows of a function.
+static bool looks_inside(Text name)
+{
+    static const char *const names[] = {
+        "script", "show", "body", "attrs", "with_attr", "with_attrs",
+        "without_attr", "buffer_map", "params", "span", "ret_type",
+    };
+
+    for (size_t i = 0; i < countof(names); i++)
+        if (text_is(name, names[i]))
+            return true;
+    return false;
+}
+
 bool trace_getattr(Lang *l, Value v, Text name, Value *out, Span at)
 {
     if (v.kind == VAL_PRIM && v.prim == OP_GEMM_WARP_POLICY) {
@@ -55,6 +69,10 @@ bool trace_getattr(Lang *l, Value v, Text name, Value *out, Span at)
     }
     if (v.kind == VAL_KERNEL && text_is(name, "__name__")) {
         *out = v_str(v.kernel->name);
+        return true;
+    }
+    if (v.kind == VAL_KERNEL && looks_inside(name)) {
+        *out = v_unseen(l);
         return true;
     }
     return false;

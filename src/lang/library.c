@@ -11,6 +11,7 @@ static const Library library[] = {
     {"operator", fill_operator},
     {"copy", fill_copy},
     {"random", fill_random},
+    {"re", fill_re},
     {"types", fill_types},
     {"typing", fill_typing},
     {"typing_extensions", fill_typing},

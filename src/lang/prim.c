@@ -414,6 +414,8 @@ static Value expr_call(Lang *l, const Bound *b)
 Value prim_call(Lang *l, Op op, const Args *args)
 {
     Value out = V_NONE;
+    if (unseen_argument(l, "", args, &out))
+        return out;
     Bound b = prim_bind(l, op, args);
     if (stage_call(l, &b, &out) || thread_call(l, &b, &out))
         return out;

@@ -1,0 +1,182 @@
+// unseen.c - what a program asks of upstream's compiler and nobody here knows:
+// the text it would generate, what its passes make of a kernel.
+//
+// Such a value has any attribute, can be called, indexed and compared, and all
+// of it is as little known. An assert on it is passed over and counted as not
+// compared; whatever needs to know its truth ends the program.
+#include <string.h>
+
+#include "lang/eval_int.h"
+
+typedef struct {
+    Foreign foreign;
+    bool asserts;               // named assert_...: calling it is an assert
+} UnseenValue;
+
+static const ForeignType unseen_type;
+
+static Value itself(Foreign *self)
+{
+    return v_foreign(self);
+}
+
+static Value make(Lang *l, bool asserts)
+{
+    UnseenValue *u = xcalloc(1, sizeof *u);
+
+    u->asserts = asserts;
+    return lang_adopt(l, &u->foreign, &unseen_type, sizeof *u);
+}
+
+_Noreturn static void look_at(Lang *l, Span at)
+{
+    l->more->unseen_looked_at = true;
+    lang_unsupported(l, at, "this needs to know what upstream's compiler "
+                     "generates, which");
+}
+
+static bool unseen_getattr(Lang *l, Foreign *self, Text name, Value *out,
+                           Span at)
+{
+    (void)at;
+    if (text_starts(name, "__"))
+        return false;
+    *out = text_starts(name, "assert") ? make(l, true) : itself(self);
+    return true;
+}
+
+static bool unseen_setattr(Lang *l, Foreign *self, Text name, Value v,
+                           Span at)
+{
+    (void)l, (void)self, (void)name, (void)v, (void)at;
+    return true;
+}
+
+static bool unseen_method(Lang *l, Foreign *self, Text name, const Args *args,
+                          Value *out)
+{
+    if (text_starts(name, "assert"))
+        lang_not_compared(l, args->at_span);
+    *out = itself(self);
+    return true;
+}
+
+static Value unseen_call(Lang *l, Foreign *self, const Args *args)
+{
+    if (((UnseenValue *)self)->asserts)
+        lang_not_compared(l, args->at_span);
+    return itself(self);
+}
+
+static Value unseen_getitem(Lang *l, Foreign *self, Value index, Span at)
+{
+    (void)l, (void)index, (void)at;
+    return itself(self);
+}
+
+static void unseen_setitem(Lang *l, Foreign *self, Value index, Value v,
+                           Span at)
+{
+    (void)l, (void)self, (void)index, (void)v, (void)at;
+}
+
+static bool unseen_binary(Lang *l, AstOp op, Value a, Value b, Value *out,
+                          Span at)
+{
+    (void)l, (void)op, (void)at;
+    *out = v_is_unseen(a) ? a : b;
+    return true;
+}
+
+static Value unseen_unary(Lang *l, AstOp op, Foreign *self, Span at)
+{
+    (void)l, (void)op, (void)at;
+    return itself(self);
+}
+
+static bool unseen_truth(Lang *l, Foreign *self, Span at)
+{
+    (void)self;
+    look_at(l, at);
+}
+
+static int64_t unseen_length(Lang *l, Foreign *self, Span at)
+{
+    (void)self;
+    look_at(l, at);
+}
+
+static void unseen_repr(Lang *l, Foreign *self, TextBuf *out)
+{
+    (void)l, (void)self;
+    buf_puts(out, "// no device source: run on the CPU\n");
+}
+
+static Value unseen_enter(Lang *l, Foreign *self, Span at)
+{
+    (void)l, (void)at;
+    return itself(self);
+}
+
+static void unseen_exit(Lang *l, Foreign *self, Span at)
+{
+    (void)l, (void)self, (void)at;
+}
+
+static const ForeignType unseen_type = {
+    .name = "generated code", .getattr = unseen_getattr,
+    .setattr = unseen_setattr, .method = unseen_method, .call = unseen_call,
+    .getitem = unseen_getitem, .setitem = unseen_setitem,
+    .binary = unseen_binary, .unary = unseen_unary, .truth = unseen_truth,
+    .length = unseen_length, .repr = unseen_repr, .enter = unseen_enter,
+    .exit = unseen_exit,
+};
+
+Value v_unseen(Lang *l)
+{
+    l->more->unseen_made++;
+    return make(l, false);
+}
+
+bool v_is_unseen(Value v)
+{
+    return foreign_as(v, &unseen_type) != NULL;
+}
+
+static Value first_unseen(const Args *args)
+{
+    for (int i = 0; i < args->count; i++)
+        if (v_is_unseen(args->at[i]))
+            return args->at[i];
+    return (Value){.kind = VAL_UNBOUND};
+}
+
+// What a built-in function makes of it is as little known.
+bool unseen_argument(Lang *l, const char *function, const Args *args,
+                     Value *out)
+{
+    *out = first_unseen(args);
+    if (out->kind == VAL_UNBOUND || strcmp(function, "print") == 0)
+        return false;
+    if (strstr(function, "assert"))
+        lang_not_compared(l, args->at_span);
+    return true;
+}
+
+void lang_not_compared(Lang *l, Span at)
+{
+    l->more->not_compared++;
+    diag_warning(l->options.diag, at, "not-compared", "not compared: this is "
+                 "about what upstream's compiler generates");
+}
+
+void lang_look_on(Lang *l)
+{
+    l->more->unseen_looked_at = false;
+}
+
+Unseen lang_unseen(const Lang *l)
+{
+    return (Unseen){l->more->unseen_made, l->more->not_compared,
+                    l->more->unseen_looked_at};
+}
