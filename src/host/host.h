@@ -187,6 +187,8 @@ bool script_import(Host *h, Text name, Value *out);     // argparse
 
 // prelude.c: modules that are Python text (torch.autograd, packaging.version).
 bool prelude_import(Host *h, Text name, Value *out);
+// A lookup of modules: what a package has and this one has not.
+bool torch_lookup_missing(Lang *l, Module *m, Text name, Value *out);
 
 // pytest.c: runs the functions of a module whose names start with prefix, as
 // pytest would; prints each failure and the counts. False: one failed.

@@ -51,6 +51,18 @@ static const char *const modules[] = {
 #include "host/prelude/modules.inc"
     NULL
 };
+static const char *const numpy[] = {
+#include "host/prelude/numpy.inc"
+    NULL
+};
+static const char *const numpy_testing[] = {
+#include "host/prelude/numpy_testing.inc"
+    NULL
+};
+static const char *const numpy_random[] = {
+    "def seed(seed=None):\n    pass\n",
+    NULL
+};
 static const char *const pooling[] = {
 #include "host/prelude/pooling.inc"
     NULL
@@ -69,6 +81,10 @@ static const char *const dtypes[] = {
 };
 static const char *const sparse_layout[] = {
 #include "host/prelude/sparse_layout.inc"
+    NULL
+};
+static const char *const streams[] = {
+#include "host/prelude/streams.inc"
     NULL
 };
 static const char *const testing[] = {
@@ -99,6 +115,10 @@ static const struct {
     {"torch.nn.modules", modules},
     {"torch.nn.pooling", pooling},
     {"torch.profiler", profiler},
+    {"torch.cuda.streams", streams},
+    {"numpy", numpy},
+    {"numpy.testing", numpy_testing},
+    {"numpy.random", numpy_random},
     {"pytest", pytest},
     {"tilelang.testing", testing},
     {"tilelang.cuda.intrinsics.sparse_layout", sparse_layout},
@@ -131,6 +151,8 @@ static bool run_prelude(Host *h, Text name, const char *const *lines,
                                     joined(h->options.arena, lines));
         if (!lang_run_file(h->lang, file, name, &m))
             return false;
+        if (text_is(name, "numpy"))
+            m->lookup = torch_lookup_missing;
         map_set(h->options.arena, &h->preludes,
                 text_copy(h->options.arena, name), m);
     }

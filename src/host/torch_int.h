@@ -29,7 +29,7 @@ extern const TorchRow torch_math_rows[], torch_linalg_rows[], torch_nn_rows[],
     torch_loss_rows[], torch_reduce_rows[], torch_rows_rows[],
     torch_shape_rows[], torch_join_rows[], torch_scatter_rows[],
     torch_make_rows[], torch_random_rows[], torch_cast_rows[],
-    torch_test_rows[];
+    torch_test_rows[], torch_numpy_rows[];
 // The rows of all tables, in order; NULL after the last.
 const TorchRow *torch_row(size_t i);
 TorchFn *torch_find(Text name, int where);
@@ -141,6 +141,8 @@ void torch_setitem(Lang *l, Foreign *self, Value index, Value v, Span at);
 Value torch_item(Host *h, const Tensor *t, Span at);
 // Nested lists of numbers and tensors; dtype UNBOUND: as they are.
 Value torch_from_list(Host *h, Value list, Value dtype, Span at);
+// The tensor that a NumPy array holds; UNBOUND: v is none.
+Value torch_array(Host *h, Value v);
 // Positional sizes and the keywords of functions that make tensors.
 typedef struct {
     int rank;

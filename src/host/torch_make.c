@@ -392,6 +392,13 @@ static Value fn_tensor(Host *h, const Args *args)
 {
     TORCH_BIND("tensor", "data", "*", "dtype=", "device=", "requires_grad=",
                "pin_memory=");
+    Value array = torch_array(h, v[0]);
+    if (tensor_of(array)) {
+        Tensor *t = tensor_of(array), out;
+        return torch_result(h, tensor_cast(&out, t, torch_asked_dtype(
+                                               h, v[1], t->dtype, at), true),
+                            out, at);
+    }
     return torch_from_list(h, v[0], v[1], at);
 }
 
@@ -399,6 +406,8 @@ static Value fn_tensor(Host *h, const Args *args)
 static Value fn_as_tensor(Host *h, const Args *args)
 {
     TORCH_BIND("as_tensor", "data", "dtype=", "device=");
+    if (tensor_of(torch_array(h, v[0])))
+        v[0] = torch_array(h, v[0]);
     if (!tensor_of(v[0]))
         return torch_from_list(h, v[0], v[1], at);
     return torch_cast(h, v[0], torch_asked_dtype(h, v[1],

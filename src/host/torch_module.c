@@ -8,7 +8,7 @@ static const TorchRow *const tables[] = {
     torch_math_rows, torch_linalg_rows, torch_nn_rows, torch_loss_rows,
     torch_reduce_rows, torch_rows_rows, torch_shape_rows, torch_join_rows,
     torch_scatter_rows, torch_make_rows, torch_random_rows, torch_cast_rows,
-    torch_test_rows,
+    torch_test_rows, torch_numpy_rows,
 };
 
 TorchFn *torch_find(Text name, int where)
@@ -47,17 +47,46 @@ static Value module_value(Module *m)
     return (Value){.kind = VAL_MODULE, .module = m};
 }
 
+// What is Python text, read when asked for.
+static bool in_python(Lang *l, Module *m, Text name, Value *out)
+{
+    static const struct {
+        const char *module, *name, *text;
+    } rows[] = {
+        {"torch", "max_pool2d", "torch.nn.pooling"},
+        {"torch.nn.functional", "max_pool2d", "torch.nn.pooling"},
+        {"torch.nn", "Module", "torch.nn.modules"},
+        {"torch.nn", "Parameter", "torch.nn.modules"},
+        {"torch.nn", "SiLU", "torch.nn.modules"},
+        {"torch.nn", "Linear", "torch.nn.modules"},
+        {"torch.nn", "ModuleList", "torch.nn.modules"},
+        {"torch.cuda", "Stream", "torch.cuda.streams"},
+        {"torch.cuda", "Event", "torch.cuda.streams"},
+        {"torch.cuda", "stream", "torch.cuda.streams"},
+        {"torch.cuda", "default_stream", "torch.cuda.streams"},
+        {"torch.cuda", "current_stream", "torch.cuda.streams"},
+    };
+    Value text;
+    for (size_t i = 0; i < countof(rows); i++)
+        if (text_is(m->name, rows[i].module) && text_is(name, rows[i].name)
+            && prelude_import(lang_options(l)->ctx, text_of(rows[i].text),
+                              &text)
+            && lang_getattr(l, text, name, out, (Span){0})) {
+            module_set(l, m, rows[i].name, *out);
+            return true;
+        }
+    return false;
+}
+
 // A module of its own (torch.autograd), or what torch has and this one has
 // not: using it is the error.
-static bool lookup_missing(Lang *l, Module *m, Text name, Value *out)
+bool torch_lookup_missing(Lang *l, Module *m, Text name, Value *out)
 {
     Text full = text_format(lang_arena(l), "%.*s.%.*s", TEXT_ARG(m->name),
                             TEXT_ARG(name));
     if (text_starts(name, "__"))
         return false;
-    if (text_is(name, "max_pool2d")
-        && prelude_import(lang_options(l)->ctx, TEXT("torch.nn.pooling"), out)
-        && lang_getattr(l, *out, name, out, (Span){0}))
+    if (in_python(l, m, name, out))
         return true;
     if (torch_import(lang_options(l)->ctx, full, out))
         return true;
@@ -70,7 +99,7 @@ static bool lookup_missing(Lang *l, Module *m, Text name, Value *out)
 static Module *new_module(Host *h, const char *name)
 {
     Module *m = lang_module(h->lang, name);
-    m->lookup = lookup_missing;
+    m->lookup = torch_lookup_missing;
     return m;
 }
 
@@ -145,6 +174,7 @@ static void add_dtypes(Host *h, Module *m)
     } aliases[] = {
         {"half", DT_F16}, {"float", DT_F32}, {"double", DT_F64},
         {"short", DT_I16}, {"int", DT_I32}, {"long", DT_I64},
+        {"float4_e2m1fn_x2", DT_U8},    // two of them: bytes to be moved
     };
     for (DType t = 0; t < DT_COUNT; t++)
         module_set(h->lang, m, dtype_info(t)->name, v_dtype(t));
@@ -408,29 +438,9 @@ static Module *functional_module(Host *h)
     return m;
 }
 
-// torch.nn.Module and the like are Python text, read when asked for.
-static bool lookup_nn(Lang *l, Module *m, Text name, Value *out)
-{
-    static const char *const known[] = {
-        "Module", "Parameter", "SiLU", "Linear", "ModuleList",
-    };
-    Value classes;
-    bool ours = false;
-    for (size_t i = 0; i < countof(known); i++)
-        ours = ours || text_is(name, known[i]);
-    if (ours && prelude_import(lang_options(l)->ctx, TEXT("torch.nn.modules"),
-                          &classes)
-        && lang_getattr(l, classes, name, out, (Span){0})) {
-        module_set(l, m, text_cstr(lang_arena(l), name), *out);
-        return true;
-    }
-    return lookup_missing(l, m, name, out);
-}
-
 static Module *nn_module(Host *h)
 {
     Module *m = new_module(h, "torch.nn");
-    m->lookup = lookup_nn;
     module_set(h->lang, m, "functional", module_value(functional_module(h)));
     return m;
 }
