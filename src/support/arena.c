@@ -3,7 +3,8 @@
 // A stack of chunks. Memory beyond `used` of the top chunk is always zero
 // (calloc, or cleared by a release), so allocation itself never clears, and a
 // large array costs only the pages that are touched. An object that does not
-// fit opens a new chunk; the rest of the old one is lost until a release.
+// fit opens a new chunk; the rest of the old one is lost until a release. Chunks
+// that a release empties are kept for later, except for very large ones.
 // Under AddressSanitizer that tail is poisoned, as is a gap after each object.
 #include "support/support.h"
 
@@ -45,7 +46,7 @@ typedef struct Chunk {
 _Static_assert(offsetof(Chunk, at) % ALIGNMENT == 0, "objects are aligned");
 
 struct Arena {
-    Chunk *top;
+    Chunk *top, *spare;                         // the same, and empty ones
     size_t bytes;
 };
 
@@ -54,12 +55,16 @@ Arena *arena_create(void)
     return xcalloc(1, sizeof(Arena));
 }
 
-static void drop_top(Arena *a)
+static Chunk *pop(Chunk **list)
 {
-    Chunk *c = a->top;
+    Chunk *c = *list;
 
-    a->top = c->below;
-    a->bytes -= c->room;
+    *list = c->below;
+    return c;
+}
+
+static void drop(Chunk *c)
+{
     UNPOISON(c->at, c->room);
     free(c);
 }
@@ -69,25 +74,61 @@ void arena_destroy(Arena *a)
     if (!a)
         return;
     while (a->top)
-        drop_top(a);
+        drop(pop(&a->top));
+    while (a->spare)
+        drop(pop(&a->spare));
     free(a);
+}
+
+// Empties all but its first `used` bytes.
+static void clear(Chunk *c, size_t used)
+{
+    UNPOISON(c->at + used, c->used - used);
+    memset(c->at + used, 0, c->used - used);
+    POISON(c->at + used, c->room - used);
+    c->used = used;
+}
+
+static void empty_top(Arena *a)
+{
+    Chunk *c = pop(&a->top);
+
+    a->bytes -= c->room;
+    if (c->room > LARGEST_CHUNK) {
+        drop(c);
+        return;
+    }
+    clear(c, 0);
+    c->below = a->spare;
+    a->spare = c;
+}
+
+// An empty chunk with room for `bytes`, if one was kept.
+static Chunk *find_spare(Arena *a, size_t bytes)
+{
+    for (Chunk **c = &a->spare; *c; c = &(*c)->below)
+        if ((*c)->room >= bytes)
+            return pop(c);
+    return NULL;
 }
 
 static void add_chunk(Arena *a, size_t bytes)
 {
     size_t room = a->top ? 2 * a->top->room : FIRST_CHUNK;
-    Chunk *c;
+    Chunk *c = find_spare(a, bytes);
 
-    if (room > LARGEST_CHUNK)
-        room = LARGEST_CHUNK;
-    if (room < bytes)
-        room = bytes;
-    c = xcalloc(1, sizeof(Chunk) + room);
+    if (!c) {
+        if (room > LARGEST_CHUNK)
+            room = LARGEST_CHUNK;
+        if (room < bytes)
+            room = bytes;
+        c = xcalloc(1, sizeof(Chunk) + room);
+        c->room = room;
+        POISON(c->at, room);
+    }
     c->below = a->top;
-    c->room = room;
-    POISON(c->at, room);
     a->top = c;
-    a->bytes += room;
+    a->bytes += c->room;
 }
 
 void *arena_alloc(Arena *a, size_t count, size_t size)
@@ -116,22 +157,13 @@ ArenaMark arena_mark(Arena *a)
 
 void arena_release(Arena *a, ArenaMark mark)
 {
-    char *from;
-    size_t n;
-
     while (a->top != mark.chunk) {
         if (!a->top)
             BUG("arena_release: the mark is not of this arena");
-        drop_top(a);
+        empty_top(a);
     }
-    if (!a->top)
-        return;
-    from = a->top->at + mark.used;
-    n = a->top->used - mark.used;
-    UNPOISON(from, n);
-    memset(from, 0, n);
-    POISON(from, a->top->room - mark.used);
-    a->top->used = mark.used;
+    if (a->top)
+        clear(a->top, mark.used);
 }
 
 size_t arena_bytes(const Arena *a)
