@@ -24,6 +24,12 @@ typedef struct PlanNest {
     const struct PlanNest *outer;
 } PlanNest;
 
+// The element of a buffer, row-major, as base + sum of stride[d] * point[d].
+typedef struct {
+    bool is_sum;                    // else it is no such sum
+    int64_t base, stride[IR_MAX_RANK];
+} PlanForm;
+
 // One buffer access of a loop nest. Index d of the buffer is min[d] plus loop
 // variable map[d] (-1: none), or, where `expr` is set, that expression.
 struct PlanAccess {
@@ -31,6 +37,8 @@ struct PlanAccess {
     bool is_store, is_atomic;
     IrExpr *min[IR_MAX_RANK], *expr[IR_MAX_RANK];
     int map[IR_MAX_RANK];
+    PlanForm form;
+    const int32_t *element;         // of every point; NULL: not a fragment
     const PlanGuard *guard;
     const PlanNest *nest;
     int bound;                      // access that must be inside its buffer for

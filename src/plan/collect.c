@@ -297,6 +297,13 @@ static bool is_reduce(Op op)
     }
 }
 
+static void push_op(PlanState *p, PlanOp op)
+{
+    if (op.loop)
+        plan_index(p->arena, op.loop);
+    vec_push(p->arena, &p->ops, op);
+}
+
 static bool collect(void *ctx, IrStmt *s)
 {
     PlanState *p = ctx;
@@ -305,7 +312,7 @@ static bool collect(void *ctx, IrStmt *s)
     if (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL) {
         op.loop = loop_of_parallel(p, s);
         if (op.loop)
-            vec_push(p->arena, &p->ops, op);
+            push_op(p, op);
         return false;
     }
     if (s->kind != STMT_TILE)
@@ -326,7 +333,7 @@ static bool collect(void *ctx, IrStmt *s)
         if (!op.loop)
             return false;
     }
-    vec_push(p->arena, &p->ops, op);
+    push_op(p, op);
     return false;
 }
 

@@ -117,8 +117,64 @@ int64_t plan_eval(const IrExpr *e, const PlanLoop *l, const int64_t *point)
     return plan_eval_at(&at, e);
 }
 
-int64_t plan_element(const PlanLoop *l, const PlanAccess *a,
-                     const int64_t *point)
+// ---- elements of buffers ---------------------------------------------------
+
+static bool has_inner(const PlanLoop *l, const IrExpr *e)
+{
+    for (int d = 0; e->kind == EXPR_VAR && d < l->rank; d++)
+        if (l->var[d] == e->var)
+            return true;
+    for (int i = 0; i < e->count; i++)
+        if (has_inner(l, e->args[i]))
+            return true;
+    return false;
+}
+
+static bool add_expr(PlanForm *f, const PlanLoop *l, const IrExpr *e,
+                     int64_t scale)
+{
+    static const int64_t zero[IR_MAX_RANK];
+    int64_t n;
+
+    if (!has_inner(l, e)) {
+        f->base += scale * plan_eval(e, l, zero);
+        return true;
+    }
+    if (e->kind == EXPR_CAST)
+        return add_expr(f, l, e->args[0], scale);
+    if (e->kind == EXPR_OP && (e->op == OP_ADD || e->op == OP_SUB))
+        return add_expr(f, l, e->args[0], scale) &&
+               add_expr(f, l, e->args[1], e->op == OP_ADD ? scale : -scale);
+    if (e->kind == EXPR_OP && e->op == OP_MUL && ir_is_int(e->args[0], &n))
+        return add_expr(f, l, e->args[1], scale * n);
+    if (e->kind == EXPR_OP && e->op == OP_MUL && ir_is_int(e->args[1], &n))
+        return add_expr(f, l, e->args[0], scale * n);
+    for (int d = 0; e->kind == EXPR_VAR && d < l->rank; d++)
+        if (l->var[d] == e->var)
+            f->stride[d] += scale;
+    return e->kind == EXPR_VAR;
+}
+
+static PlanForm form_of(const PlanLoop *l, const PlanAccess *a)
+{
+    PlanForm f = {.is_sum = true};
+    int64_t stride = 1, extent;
+
+    for (int d = a->buffer->rank - 1; d >= 0 && f.is_sum; d--) {
+        const IrExpr *e = a->expr[d] ? a->expr[d] : a->min[d];
+        if (e)
+            f.is_sum = add_expr(&f, l, e, stride);
+        if (!a->expr[d] && a->map[d] >= 0)
+            f.stride[a->map[d]] += stride;
+        extent = 1;
+        ir_is_int(a->buffer->shape[d], &extent);
+        stride *= extent;
+    }
+    return f;
+}
+
+static int64_t evaluate(const PlanLoop *l, const PlanAccess *a,
+                        const int64_t *point)
 {
     int64_t at = 0;
 
@@ -135,6 +191,49 @@ int64_t plan_element(const PlanLoop *l, const PlanAccess *a,
         at = at * extent + i;
     }
     return at;
+}
+
+int64_t plan_element(const PlanLoop *l, const PlanAccess *a,
+                     const int64_t *point)
+{
+    int64_t at = a->form.base;
+
+    if (!a->form.is_sum)
+        return evaluate(l, a, point);
+    for (int d = 0; d < l->rank; d++)
+        at += a->form.stride[d] * point[d];
+    return at;
+}
+
+static const int32_t *elements_of(Arena *arena, const PlanLoop *l,
+                                  const PlanAccess *a)
+{
+    int32_t *e = new_array(arena, int32_t, l->points + 1);
+    int64_t point[IR_MAX_RANK] = {0};
+    int64_t inner = l->rank ? l->extent[l->rank - 1] : 1;
+    int64_t step = l->rank ? a->form.stride[l->rank - 1] : 0;
+
+    for (int64_t n = 0; n < l->points; n++) {
+        e[n] = (int32_t)plan_element(l, a, point);
+        if (a->form.is_sum)
+            for (int64_t i = 1; i < inner; i++, n++)
+                e[n + 1] = (int32_t)(e[n] + step);
+        if (a->form.is_sum && l->rank)
+            point[l->rank - 1] = inner - 1;
+        plan_next_point(l, point);
+    }
+    return e;
+}
+
+void plan_index(Arena *arena, PlanLoop *l)
+{
+    for (int i = 0; i < l->access.len; i++) {
+        PlanAccess *a = &l->access.at[i];
+
+        a->form = form_of(l, a);
+        if (a->buffer->scope == SCOPE_FRAGMENT)
+            a->element = elements_of(arena, l, a);
+    }
 }
 
 bool plan_next_point(const PlanLoop *l, int64_t *point)

@@ -275,6 +275,7 @@ static bool in_group(const PlanOp *op, const Known *k, const int *group,
 
 // ---- consistency -----------------------------------------------------------
 
+// Replicas of a fragment are in ascending order of their threads.
 static bool holds(const PlanFragment *f, int element, int thread)
 {
     for (int r = 0; r < f->replicas; r++)
@@ -284,28 +285,39 @@ static bool holds(const PlanFragment *f, int element, int thread)
 }
 
 // The threads of each point hold the element it accesses.
-static bool access_holds(PlanState *p, const PlanLoop *l, const PlanAccess *a,
-                         const PlanFragment *layout, const PlanFragment *f)
+static bool access_holds(const PlanAccess *a, const PlanFragment *layout,
+                         const PlanFragment *f)
 {
-    int32_t *e = plan_elements(p, l, a);
+    const int32_t *e = a->element;
+    bool single = f->replicas == 1 && layout->replicas == 1;
 
     for (int n = 0; n < layout->elements; n++) {
+        int at = 0;
+
+        if (e[n] < 0 || e[n] >= f->elements)
+            return false;
+        if (single && f->thread[e[n]] == layout->thread[n])
+            continue;
         for (int r = 0; r < layout->replicas; r++) {
             int t = layout->thread[(size_t)r * layout->elements + n];
-            if (e[n] < 0 || e[n] >= f->elements || !holds(f, e[n], t))
+            while (at < f->replicas &&
+                   f->thread[(size_t)at * f->elements + e[n]] < t)
+                at++;
+            if (at == f->replicas ||
+                f->thread[(size_t)at * f->elements + e[n]] != t)
                 return false;
         }
     }
     return true;
 }
 
-static bool loop_holds(PlanState *p, const PlanLoop *l,
-                       const PlanFragment *layout, PlanFragment *const *known)
+static bool loop_holds(const PlanLoop *l, const PlanFragment *layout,
+                       PlanFragment *const *known)
 {
     for (int i = 0; i < l->access.len; i++) {
         const PlanAccess *a = &l->access.at[i];
         const PlanFragment *f = known[a->buffer->id];
-        if (f && !access_holds(p, l, a, layout, f))
+        if (f && !access_holds(a, layout, f))
             return false;
     }
     return true;
@@ -337,7 +349,7 @@ static bool op_holds(PlanState *p, const Known *k, int at)
 
     if (op->kind == PLANOP_LOOP)
         return !k->layout[at] ||
-               loop_holds(p, op->loop, k->layout[at], k->fragment);
+               loop_holds(op->loop, k->layout[at], k->fragment);
     if (op->kind != PLANOP_REDUCE)
         return true;
     const PlanFragment *src = k->fragment[op->reduce.src->id];

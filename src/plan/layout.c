@@ -81,16 +81,23 @@ static Spot amd_c(const PlanGemm *g, int i, int j)
     };
 }
 
+// Threads and locals are sums of a part that the row decides and one that the
+// column decides.
 static PlanFragment *accumulator(PlanState *p, const PlanGemm *g)
 {
     PlanFragment *f = plan_fragment_new(p, g->c, 1);
-    int n = (int)g->shape.n;
+    int m = (int)g->shape.m, n = (int)g->shape.n;
+    Spot *row = new_array(p->arena, Spot, m + n), *col = row + m;
+    bool amd = g->unit == PLAN_MFMA;
 
+    for (int i = 0; i < m; i++)
+        row[i] = amd ? amd_c(g, i, 0) : nvidia_c(g, i, 0);
+    for (int j = 0; j < n; j++)
+        col[j] = amd ? amd_c(g, 0, j) : nvidia_c(g, 0, j);
     for (int e = 0; e < f->elements; e++) {
-        int i = e / n % (int)g->shape.m, j = e % n;
-        Spot s = g->unit == PLAN_MFMA ? amd_c(g, i, j) : nvidia_c(g, i, j);
-        f->local[e] = s.local;
-        f->thread[e] = s.thread;
+        int i = e / n % m, j = e % n;
+        f->local[e] = row[i].local + col[j].local;
+        f->thread[e] = row[i].thread + col[j].thread;
     }
     count_locals(f);
     return f;
@@ -119,9 +126,8 @@ static Spot amd_operand(const PlanGemm *g, int x, int k, int *width)
     return (Spot){x % 16 + 16 * (k % *width / per), k % per};
 }
 
-// The `other` warps along the other operand hold the same elements.
-static void place(const PlanGemm *g, PlanFragment *f, int e, int x, int k,
-                  bool is_b)
+// Of the first of the warps along the other operand, which all hold the same.
+static Spot operand_spot(const PlanGemm *g, int x, int k, bool is_b)
 {
     int size = (int)(is_b ? g->shape.n : g->shape.m);
     int mine = is_b ? g->n_warps : g->m_warps, wr = size / mine / 16, width;
@@ -135,11 +141,9 @@ static void place(const PlanGemm *g, PlanFragment *f, int e, int x, int k,
         tile = x / 16 % mine;
         micro = x / (16 * mine);
     }
-    f->local[e] = s.local + per * (micro + wr * (k / width));
-    for (int r = 0; r < f->replicas; r++) {
-        int warp = is_b ? r + g->m_warps * tile : tile + g->m_warps * r;
-        f->thread[r * f->elements + e] = s.thread + (amd ? 64 : 32) * warp;
-    }
+    s.local += per * (micro + wr * (k / width));
+    s.thread += (amd ? 64 : 32) * (is_b ? g->m_warps : 1) * tile;
+    return s;
 }
 
 static PlanFragment *operand(PlanState *p, const PlanGemm *g, bool is_b)
@@ -147,11 +151,20 @@ static PlanFragment *operand(PlanState *p, const PlanGemm *g, bool is_b)
     const IrBuffer *b = is_b ? g->b : g->a;
     PlanFragment *f = plan_fragment_new(p, b, is_b ? g->m_warps : g->n_warps);
     bool k_rows = is_b ? !g->shape.trans_b : g->shape.trans_a;
-    int cols = (int)f->shape[f->rank - 1];
+    int cols = (int)f->shape[f->rank - 1], rows = f->elements / cols;
+    int next = (g->unit == PLAN_MFMA ? 64 : 32) * (is_b ? 1 : g->m_warps);
+    Spot *row = new_array(p->arena, Spot, rows + cols), *col = row + rows;
 
+    for (int i = 0; i < rows; i++)
+        row[i] = operand_spot(g, k_rows ? 0 : i, k_rows ? i : 0, is_b);
+    for (int j = 0; j < cols; j++)
+        col[j] = operand_spot(g, k_rows ? j : 0, k_rows ? 0 : j, is_b);
     for (int e = 0; e < f->elements; e++) {
-        int row = e / cols, col = e % cols;
-        place(g, f, e, k_rows ? col : row, k_rows ? row : col, is_b);
+        int i = e / cols, j = e % cols;
+        f->local[e] = row[i].local + col[j].local;
+        for (int r = 0; r < f->replicas; r++)
+            f->thread[(size_t)r * f->elements + e] =
+                row[i].thread + col[j].thread + r * next;
     }
     count_locals(f);
     return f;
@@ -165,18 +178,21 @@ PlanFragment *plan_gemm_fragment(PlanState *p, const PlanGemm *g,
 
 // ---- layouts from others ---------------------------------------------------
 
-// Threads in ascending order, each once; `mark` is clear before and after.
-static int sort_unique(int32_t *at, int n, bool *mark)
+enum { MARKS = PLAN_MAX_THREADS / 64 };
+
+// Threads in ascending order, each once; bits of `mark` are clear before and
+// after.
+static int sort_unique(int32_t *at, int n, uint64_t mark[MARKS])
 {
     int kept = 0;
 
+    if (n == 1)
+        return 1;
     for (int i = 0; i < n; i++)
-        mark[at[i]] = true;
-    for (int t = 0; t < PLAN_MAX_THREADS; t++) {
-        if (mark[t])
-            at[kept++] = t;
-        mark[t] = false;
-    }
+        mark[at[i] / 64] |= UINT64_C(1) << at[i] % 64;
+    for (int w = 0; w < MARKS; w++)
+        for (; mark[w]; mark[w] &= mark[w] - 1)
+            at[kept++] = 64 * w + __builtin_ctzll(mark[w]);
     return kept;
 }
 
@@ -186,7 +202,7 @@ PlanFragment *plan_condense(PlanState *p, const IrBuffer *b,
     PlanFragment *f = plan_fragment_new(p, b, replicas);
     int32_t *set = new_array(p->arena, int32_t, replicas + PLAN_MAX_THREADS);
     int32_t *held = new_array(p->arena, int32_t, PLAN_MAX_THREADS);
-    bool *mark = new_array(p->arena, bool, PLAN_MAX_THREADS);
+    uint64_t mark[MARKS] = {0};
     int fewest = replicas;
 
     for (int e = 0; e < f->elements; e++) {

@@ -6,18 +6,6 @@
 
 #include <string.h>
 
-int32_t *plan_elements(PlanState *p, const PlanLoop *l, const PlanAccess *a)
-{
-    int32_t *e = new_array(p->arena, int32_t, l->points + 1);
-    int64_t point[IR_MAX_RANK] = {0};
-
-    for (int n = 0; n < l->points; n++) {
-        e[n] = (int32_t)plan_element(l, a, point);
-        plan_next_point(l, point);
-    }
-    return e;
-}
-
 static PlanFragment *loop_new(PlanState *p, const PlanLoop *l, int replicas)
 {
     PlanFragment *f = new (p->arena, PlanFragment);
@@ -36,7 +24,7 @@ PlanFragment *plan_loop_like(PlanState *p, const PlanLoop *l,
                              const PlanAccess *a, const PlanFragment *f)
 {
     PlanFragment *out = loop_new(p, l, f->replicas);
-    int32_t *e = plan_elements(p, l, a);
+    const int32_t *e = a->element;
     int32_t *seen = new_array(p->arena, int32_t, PLAN_MAX_THREADS);
 
     for (int n = 0; n < out->elements; n++) {
@@ -84,7 +72,7 @@ PlanFragment *plan_complete(PlanState *p, const PlanLoop *l,
                             const PlanAccess *a, const PlanFragment *layout)
 {
     PlanFragment *probe = plan_fragment_new(p, a->buffer, 1);
-    int32_t *e = plan_elements(p, l, a);
+    const int32_t *e = a->element;
     int n = probe->elements, *hits = new_array(p->arena, int, n), most = 0;
 
     for (int i = 0; i < l->points; i++) {

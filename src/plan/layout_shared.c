@@ -32,13 +32,14 @@ static int swizzle_of(int extent, int vector)
 static void swizzle(PlanState *p, PlanShared *s, int rows, int cols, int vector)
 {
     int n = s->swizzle, panel = n * vector;
+    int32_t *to = s->address = new_array(p->arena, int32_t, s->elements);
 
-    s->address = new_array(p->arena, int32_t, s->elements);
     for (int i = 0; i < rows; i++) {
-        for (int j = 0; j < cols; j++) {
+        for (int j = 0; j < cols; j += vector) {
             int chunk = j / vector % n ^ i % 8 / (8 / n);
-            s->address[i * cols + j] = j / panel * rows * panel + i * panel +
-                                       chunk * vector + j % vector;
+            int at = j / panel * rows * panel + i * panel + chunk * vector;
+            for (int k = 0; k < vector; k++)
+                *to++ = at + k;
         }
     }
 }

@@ -45,6 +45,8 @@ void plan_touches(PlanState *p, IrStmt *s, PlanTouch *touch, void *ctx);
 // index.c - the value of an index at a point of a loop; unknown variables
 // count 0. access.h has what knows them.
 int64_t plan_eval(const IrExpr *e, const PlanLoop *loop, const int64_t *point);
+// Sets what each access of a loop says of its elements, once all are there.
+void plan_index(Arena *a, PlanLoop *loop);
 // The element of the access' buffer, row-major.
 int64_t plan_element(const PlanLoop *loop, const PlanAccess *a,
                      const int64_t *point);
@@ -64,7 +66,6 @@ PlanFragment *plan_condense(PlanState *p, const IrBuffer *b,
 
 // layout_loop.c - layouts of a loop's points, and of fragments from them; NULL
 // where there is none.
-int32_t *plan_elements(PlanState *p, const PlanLoop *l, const PlanAccess *a);
 PlanFragment *plan_loop_like(PlanState *p, const PlanLoop *l,
                              const PlanAccess *a, const PlanFragment *f);
 PlanFragment *plan_loop_planned(PlanState *p, const PlanLoop *l);

@@ -149,47 +149,46 @@ static int64_t address_of(const PlanState *p, const PlanLoop *l,
     return e / s->elements * s->size + s->address[e % s->elements];
 }
 
-static void point_at(const PlanLoop *l, int64_t n, int64_t *point)
+// The points that each of `threads` threads works on, by its local number; -1:
+// none.
+static int32_t *points_of(PlanState *p, const PlanFragment *f, int threads)
 {
-    for (int d = l->rank - 1; d >= 0; d--) {
-        point[d] = n % l->extent[d];
-        n /= l->extent[d];
-    }
-}
-
-// The points that each thread works on, by its local number; -1: none.
-static int32_t *points_of(PlanState *p, const PlanFragment *f)
-{
-    size_t n = (size_t)PLAN_MAX_THREADS * f->locals;
+    int n = threads * f->locals;
     int32_t *at = new_array(p->arena, int32_t, n + 1);
 
-    for (size_t i = 0; i < n; i++)
+    for (int i = 0; i < n; i++)
         at[i] = -1;
     for (int e = 0; e < f->elements; e++)
         at[(size_t)f->thread[e] * f->locals + f->local[e]] = e;
     return at;
 }
 
-// Whether runs of `width` locals are runs of memory that start at a multiple.
-static bool runs(const PlanState *p, const PlanLoop *l, const PlanAccess *a,
-                 const int32_t *points, int locals, int width)
+// Where every point of the loop finds its element.
+static void find_addresses(const PlanState *p, const PlanLoop *l,
+                           const PlanAccess *a, int64_t *out)
 {
-    int64_t point[IR_MAX_RANK];
+    int64_t point[IR_MAX_RANK] = {0};
 
-    if (locals % width)
-        return false;
-    for (int i = 0; i < PLAN_MAX_THREADS * locals; i += width) {
+    for (int64_t n = 0; n < l->points; n++) {
+        out[n] = address_of(p, l, a, point);
+        plan_next_point(l, point);
+    }
+}
+
+// Whether runs of `width` locals are runs of memory that start at a multiple.
+static bool runs(const PlanAccess *a, const int64_t *address,
+                 const int32_t *points, int count, int width)
+{
+    for (int i = 0; i < count; i += width) {
         if (points[i] < 0)
             continue;
-        point_at(l, points[i], point);
-        int64_t first = address_of(p, l, a, point);
+        int64_t first = address[points[i]];
         bool same = !a->is_store;
         bool next = first % width == 0;
         for (int k = 1; k < width; k++) {
             if (points[i + k] < 0)
                 return false;
-            point_at(l, points[i + k], point);
-            int64_t x = address_of(p, l, a, point);
+            int64_t x = address[points[i + k]];
             same &= x == first;
             next &= x == first + k;
         }
@@ -218,11 +217,18 @@ int plan_vector_of(PlanState *p, const PlanOp *op)
 
     if (!op->layout)
         return plan_spread(p, l);
-    int32_t *points = points_of(p, op->layout);
-    for (int i = 0; i < l->access.len; i++) {
+    int threads = device_warps(p->device, p->launch->threads) *
+                  (int)p->device->warp_lanes;
+    int32_t *points = points_of(p, op->layout, threads);
+    int64_t *address = new_array(p->arena, int64_t, l->points + 1);
+    int locals = op->layout->locals, count = threads * locals;
+    for (int i = 0; i < l->access.len && width > 1; i++) {
         const PlanAccess *a = &l->access.at[i];
-        while (width > 1 && in_memory(a->buffer) &&
-               !runs(p, l, a, points, op->layout->locals, width))
+        if (!in_memory(a->buffer))
+            continue;
+        find_addresses(p, l, a, address);
+        while (width > 1 && (locals % width ||
+                             !runs(a, address, points, count, width)))
             width /= 2;
     }
     return width;
