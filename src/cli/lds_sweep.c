@@ -5,7 +5,7 @@
 // its thread owns.
 #include "cli/lds_sweep.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "support/parallel.h"
 
@@ -59,6 +59,67 @@ static void stage_point(void *ctx, const SweepPoint *at)
     c->w->points[c->w->count++] = p;
 }
 
+// ---- points with the same plan ---------------------------------------------
+
+// Does a line of a printed kernel say what no plan depends on: what a factory
+// was called with, and the order of blocks ("16: T.use_swizzle(...)")?
+static bool is_aside(Text line)
+{
+    const char *colon = memchr(line.at, ':', line.len);
+
+    if (text_starts(text_trim(line), "argument "))
+        return true;
+    if (colon)
+        line = text_slice(line, colon + 1 - line.at, line.len);
+    return text_starts(text_trim(line), "T.use_swizzle(");
+}
+
+// The kernel as text, less what no plan depends on.
+static Text key_of(Arena *a, const IrKernel *k)
+{
+    TextBuf all = {0}, kept = {0};
+    Text key;
+
+    ir_print(&all, NULL, k);
+    for (size_t i = 0, end; i < all.len; i = end + 1) {
+        const char *stop = memchr(all.at + i, '\n', all.len - i);
+        end = stop ? (size_t)(stop - all.at) : all.len;
+        if (!is_aside(text_slice(buf_view(&all), i, end)))
+            buf_add(&kept, all.at + i, end - i);
+    }
+    key = text_copy(a, buf_view(&kept));
+    buf_release(&all);
+    buf_release(&kept);
+    return key;
+}
+
+static void find_same(LdsSweep *w)
+{
+    Arena *a = arena_create();
+    Map seen = {0};
+
+    for (int i = 0; i < w->count; i++) {
+        LdsPoint *p = w->points[i];
+        Text key;
+
+        if (!p->kernel)
+            continue;
+        key = key_of(a, p->kernel->ir);
+        p->same = map_get(&seen, key);
+        if (!p->same)
+            map_set(a, &seen, key, p);
+    }
+    arena_destroy(a);
+}
+
+static void take_same(LdsPoint *p)
+{
+    memcpy(p->at, p->same->at, sizeof p->at);
+    memcpy(p->planned, p->same->planned, sizeof p->planned);
+    p->code = p->same->code;
+    p->why = p->same->why;
+}
+
 // ---- planning --------------------------------------------------------------
 
 // What a thread plans with. Its messages are for nobody: a point that fails is
@@ -102,7 +163,7 @@ static void plan_point(void *ctx, int worker, int64_t item)
     ArenaMark mark = arena_mark(own->arena);
     IrKernel k;
 
-    if (!p->kernel)
+    if (!p->kernel || p->same)
         return;
     k = *p->kernel->ir;
     k.arena = own->arena;
@@ -187,11 +248,15 @@ bool lds_sweep_make(Session *s, const Device *const *devices, int count,
     sweep_points(s, stage_point, &c);
     if (c.stopped || !out->count)
         return false;
+    find_same(out);
     plan_all(out);
     for (int i = 0; i < out->count; i++) {
         LdsPoint *p = out->points[i];
 
-        explain(out, p);
+        if (p->same)
+            take_same(p);
+        else
+            explain(out, p);
         out->exit = exit_worst(out->exit, p->code);
         if (!p->code && !fits_all(out, p))
             out->exit = exit_worst(out->exit, EXIT_NO_FIT);

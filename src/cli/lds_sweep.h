@@ -6,7 +6,8 @@
 #include "cli/sweep.h"
 
 // A setting, and what its largest launch needs on each target.
-typedef struct {
+typedef struct LdsPoint {
+    const struct LdsPoint *same;        // an earlier one with the same plan
     const NamedText *own;               // what the sweep gives it
     int own_count;
     Text words;

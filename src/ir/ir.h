@@ -426,7 +426,8 @@ bool ir_resolve_tile(IrKernel *k, const IrStmt *s);
 // Every rule an IR must hold; reports to k->diag with id "ir-...". Also run
 // between passes in debug builds.
 bool ir_verify(IrKernel *k);
-// The text form; dump -> read -> dump is the identity.
+// The text form; dump -> read -> dump is the identity. Without `sources` places
+// in them are left out.
 void ir_print(TextBuf *out, const SourceSet *sources, const IrKernel *k);
 void ir_print_expr(TextBuf *out, const IrExpr *e);
 // Reads one or more kernels, linked by `next`, and verifies them; NULL after

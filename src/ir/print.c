@@ -405,6 +405,7 @@ void ir_print(TextBuf *out, const SourceSet *sources, const IrKernel *k)
     buf_puts(out, "body ");
     print_block(&l, k->body);
     buf_addc(out, '\n');
-    spans_print(out, sources, k);
+    if (sources)
+        spans_print(out, sources, k);
     arena_destroy(a);
 }
