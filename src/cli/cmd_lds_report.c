@@ -12,22 +12,42 @@ typedef struct {
     ExitCode exit;
 } Report;
 
-static void one_kernel(Report *r, KernelObject *k)
+// --max-conflicts: what is not counted is not clean.
+static bool exceeds(const Report *r, const LdsReport *report)
+{
+    int64_t most = cli_int(r->s.cli, OPT_MAX_CONFLICTS, INT64_MAX, 0,
+                           INT64_MAX);
+
+    if (!cli_given(r->s.cli, OPT_MAX_CONFLICTS))
+        return false;
+    for (int t = 0; t < report->device_count; t++) {
+        if (report->counts.unknown || lds_conflicts(report, t) > most)
+            return true;
+        for (int i = 0; i < report->launch_count; i++)
+            if (report->launches[i].target[t].counts->unknown)
+                return true;
+    }
+    return false;
+}
+
+static void one_kernel(Report *r, KernelObject *k, const CaseOptions *o)
 {
     Cli *c = r->s.cli;
     LdsReport report;
 
-    if (!lds_report_make(c, k, r->devices, r->device_count, &report))
+    if (!lds_report_make(c, k, r->devices, r->device_count, o, &report))
         return;
     if (!report.fits)
         r->exit = exit_worst(r->exit, EXIT_NO_FIT);
-    if (c->json) {
-        lds_report_json(&r->json, &report);
-        return;
-    }
-    if (r->kernels++)
+    if (exceeds(r, &report))
+        r->exit = exit_worst(r->exit, EXIT_FINDINGS);
+    if (r->kernels++ && !c->json)
         buf_addc(&r->out, '\n');
-    lds_report_text(&r->out, &report);
+    if (c->json)
+        lds_report_json(&r->json, &report);
+    else
+        lds_report_text(&r->out, &report);
+    lds_report_free(&report);
 }
 
 static void sweep(Report *r)
@@ -46,6 +66,7 @@ static void sweep(Report *r)
 static void all_kernels(Report *r)
 {
     Session *s = &r->s;
+    CaseOptions none = {0};
 
     if (cli_given(s->cli, OPT_SWEEP)) {
         if (session_load(s))
@@ -58,13 +79,13 @@ static void all_kernels(Report *r)
         KernelObject *k = session_load(s) ? session_kernel(s, &o) : NULL;
 
         if (k)
-            one_kernel(r, k);
+            one_kernel(r, k, &o);
         return;
     }
     diag_hide_warnings(s->cli->diag);   // of a run, and nothing runs
     session_script(s);
     for (int i = 0; i < s->host->kernels.len; i++)
-        one_kernel(r, s->host->kernels.at[i]);
+        one_kernel(r, s->host->kernels.at[i], &none);
 }
 
 static void begin_document(Report *r)

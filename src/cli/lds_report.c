@@ -128,8 +128,35 @@ static void make_launch(LdsReport *r, int index)
     make_rows(r, l);
 }
 
-bool lds_report_make(Cli *c, const KernelObject *k,
-                     const Device *const *devices, int count, LdsReport *out)
+static CountWay cli_count_way(const Cli *c)
+{
+    Text way = cli_text(c, OPT_COUNTED_BY, "best");
+
+    for (int i = 0; i < COUNT_WAY_COUNT; i++)
+        if (text_is(way, count_way_name(i)))
+            return i;
+    cli_usage(c, "--count %.*s: expected closed, walk or run", TEXT_ARG(way));
+}
+
+static bool count_all(LdsReport *r, KernelObject *k, const CaseOptions *options)
+{
+    int n;
+
+    if (!counts_make(k->host, k, r->plan, r->device_count, options,
+                     cli_count_way(r->cli), &r->counts))
+        return false;
+    for (int t = 0; t < r->device_count; t++) {
+        Counter *c = counts_of(&r->counts, r->cli->arena, r->plan[t]);
+        const CountLaunch *l = count_launches(c, &n);
+
+        for (int i = 0; i < r->launch_count; i++)
+            r->launches[i].target[t].counts = &l[i];
+    }
+    return true;
+}
+
+bool lds_report_make(Cli *c, KernelObject *k, const Device *const *devices,
+                     int count, const CaseOptions *options, LdsReport *out)
 {
     *out = (LdsReport){.cli = c, .kernel = k, .devices = devices,
                        .device_count = count, .fits = true};
@@ -142,7 +169,21 @@ bool lds_report_make(Cli *c, const KernelObject *k,
     out->launches = new_array(c->arena, LdsLaunch, out->launch_count);
     for (int i = 0; i < out->launch_count; i++)
         make_launch(out, i);
-    return true;
+    return count_all(out, k, options);
+}
+
+void lds_report_free(LdsReport *r)
+{
+    counts_release(&r->counts);
+}
+
+int64_t lds_conflicts(const LdsReport *r, int target)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < r->launch_count; i++)
+        n += r->launches[i].target[target].counts->shared.conflicts;
+    return n;
 }
 
 static bool find_staged(void *ctx, IrStmt *s)

@@ -4,6 +4,7 @@
 
 #include "cli/session.h"
 #include "device/occupancy.h"
+#include "host/conflicts.h"
 #include "plan/plan.h"
 #include "support/json.h"
 
@@ -26,6 +27,7 @@ typedef struct {
     int registers;                      // a thread's share of all fragments
     Occupancy occupancy;                // at most: other registers are unknown
     bool fits;
+    const CountLaunch *counts;          // of every access
 } LdsTarget;
 
 typedef struct {
@@ -47,11 +49,20 @@ typedef struct {
     LdsLaunch *launches;
     int launch_count;
     bool fits;                          // every launch on every target
+    Counts counts;                      // how often what runs
 } LdsReport;
 
-// False after reporting why there is no plan.
-bool lds_report_make(Cli *c, const KernelObject *k,
-                     const Device *const *devices, int count, LdsReport *out);
+// False after reporting why there is no plan. `options` has the sizes.
+bool lds_report_make(Cli *c, KernelObject *k, const Device *const *devices,
+                     int count, const CaseOptions *options, LdsReport *out);
+void lds_report_free(LdsReport *r);
+// Of all launches on a target: what its counter of bank conflicts would show.
+int64_t lds_conflicts(const LdsReport *r, int target);
+// lds_conflicts.c: a line for every access.
+void lds_conflicts_text(TextBuf *out, const LdsReport *r, const LdsLaunch *l,
+                        int target);
+void lds_conflicts_json(Json *out, const LdsReport *r, const CountLaunch *l,
+                        const Device *d);
 // What a launch of a plan takes, and how many blocks are resident.
 LdsTarget lds_target(const Plan *p, const PlanLaunch *l);
 void lds_report_text(TextBuf *out, const LdsReport *r);

@@ -54,6 +54,7 @@ static void json_target(Json *j, const LdsReport *r, const LdsTarget *t,
         if (!t->plan->buffers[i].is_unused)
             json_buffer(j, r, &t->plan->buffers[i]);
     json_end_array(j);
+    lds_conflicts_json(j, r, t->counts, d);
     json_end_object(j);
 }
 

@@ -340,6 +340,8 @@ static bool fill_tensor(Filling *f, int i)
         return false;
     if (!tensor_new(&f->h->heap, t, b->dtype, b->rank, shape))
         return no_memory(f, i, shape);
+    if (f->o->zero_floats && dtype_is_float(b->dtype))
+        return true;
     if (kernel_is_output(f->k, i)) {
         tensor_poison(t);
         return true;

@@ -22,6 +22,7 @@ typedef struct {
     int define_count, in_count, out_count, expect_count;
     SupplyKind supply;
     const List *inputs;         // tensors from a script, or NULL
+    bool zero_floats;           // nobody reads them: generate none
 } CaseOptions;
 
 // The kernel for -D values: those that name a parameter or a T.const size are

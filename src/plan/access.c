@@ -116,6 +116,7 @@ static int32_t point_of(const Walk *w, int lane, int n)
 
 static void send(Walk *w)
 {
+    w->issue.turn++;
     if (w->issue.active && !w->at.failed)
         w->visit(w->ctx, &w->issue);
 }

@@ -100,7 +100,7 @@ bool plan_range(const PlanLoop *l, const PlanNest *nest, const PlanEnv *env,
 // what a pipeline keeps in other slots is moved as a whole. Lane 8 i + r of
 // ldmatrix and stmatrix has row r of tile i.
 typedef struct {
-    int warp;
+    int warp, turn;                 // turns count also what issues nothing
     int tiles;                      // of a matrix move
     uint64_t active;
     int64_t address[PLAN_LANES];
@@ -124,4 +124,13 @@ int plan_access_key(const Plan *p, const PlanMove *v, const PlanEnv *env,
 typedef void PlanNeeds(void *ctx, int var);
 bool plan_access_needs(const Plan *p, const PlanMove *v, const PlanEnv *ranges,
                        PlanNeeds *needs, void *ctx);
+
+// nest.c - how often a statement runs and with what values, from the loops
+// around it alone: `times` with `env`, of which only what plan_access_needs()
+// names for a move of it is set. False, possibly after some calls: a `while`, a
+// loop that may end early, or data decide. `sizes` has T.dynamic sizes.
+typedef void PlanRun(void *ctx, const PlanEnv *env, int64_t times);
+bool plan_each_run(Arena *a, const Plan *p, const PlanLaunch *l,
+                   const IrStmt *s, const PlanEnv *sizes, PlanRun *run,
+                   void *ctx);
 #endif

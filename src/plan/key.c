@@ -194,7 +194,8 @@ static void put_address(Key *k, const PlanAccess *a)
         return;
     }
     for (int d = 0; d < a->buffer->rank; d++) {
-        if (sum && !is_swizzled(k) && is_line_step(a->buffer, d))
+        if (sum && a->buffer->scope == SCOPE_GLOBAL &&
+            is_line_step(a->buffer, d))
             continue;
         put_vars(k, index_of(a, d));
         put_vars(k, a->buffer->strides[d]);

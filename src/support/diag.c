@@ -311,8 +311,10 @@ static void put_excerpt(Diag *d, TextBuf *b, Span at)
 
 static void print(const Diag *d, TextBuf *b)
 {
-    buf_write(b, d->out);
-    fflush(d->out);
+    if (d->out) {
+        buf_write(b, d->out);
+        fflush(d->out);
+    }
     buf_release(b);
 }
 

@@ -176,6 +176,7 @@ typedef struct {
     ExitCode exit;
 } DiagEntry;
 
+// `out` NULL: messages are kept and shown nowhere.
 Diag *diag_create(const SourceSet *sources, FILE *out, bool color);
 void diag_destroy(Diag *d);
 void diag_limit(Diag *d, int max_errors);       // default 20; 0: no limit

@@ -1,0 +1,147 @@
+// conflicts.c - executions by closed expressions, a control walk or a run.
+#include "host/conflicts.h"
+
+#include "support/parallel.h"
+
+const char *count_way_name(CountWay w)
+{
+    static const char *const names[] = {"best", "closed", "walk", "run"};
+    return names[w];
+}
+
+// ---- sizes -----------------------------------------------------------------
+
+static bool take_size(Host *h, const CaseOptions *o, const IrVar *v,
+                      int64_t *sizes)
+{
+    for (int i = 0; i < o->define_count; i++) {
+        Value n;
+
+        if (!text_eq(o->defines[i].name, v->name))
+            continue;
+        n = lang_literal(h->lang, o->defines[i].value);
+        sizes[v->id] = n.kind == VAL_INT ? n.i : 0;
+        return n.kind == VAL_INT || v->kind == VAR_PARAM;
+    }
+    return false;
+}
+
+static bool take_sizes(Host *h, const IrKernel *k, const CaseOptions *o,
+                       int64_t *sizes)
+{
+    bool all = true;
+
+    for (int i = 0; i < k->symbol_count; i++)
+        all &= take_size(h, o, k->symbols[i], sizes);
+    for (int i = 0; i < k->param_count; i++)
+        if (k->params[i].is_scalar)
+            all &= take_size(h, o, k->params[i].var, sizes);
+    return all;
+}
+
+// ---- running ---------------------------------------------------------------
+
+static bool run_events(Host *h, KernelObject *k, const CaseOptions *options,
+                       CodeMode mode, Counts *out)
+{
+    InterpOptions o = {.event = count_event, .event_ctx = out->events,
+                       .memory_limit = host_memory_left(h)};
+    CaseOptions with = *options;
+    InterpResult r;
+    LaunchCase c;
+    bool ok;
+
+    with.zero_floats = mode == CODE_CONTROL && !out->by_data;
+    ok = launch_case(h, k, &with, &c);
+    if (ok) {
+        r = kernel_run(k, mode, c.args, NULL, &o);
+        ok = r.ok || r.finding_total;
+        interp_result_release(&r);
+    }
+    launch_case_release(&c);
+    return ok;
+}
+
+static bool is_closed(Arena *a, const Counts *c, const Plan *const *plans,
+                      int n)
+{
+    ArenaMark mark = arena_mark(a);
+    bool closed = true;
+
+    for (int i = 0; i < n && closed; i++)
+        closed = count_closed(count_new(a, plans[i], c->code), c->sizes);
+    arena_release(a, mark);
+    return closed;
+}
+
+// A kernel that does not lower can still be planned, and its message belongs to
+// a command that runs it.
+static const Code *lower(KernelObject *k)
+{
+    Host *h = k->host;
+    Diag *own;
+
+    if (!k->code[CODE_CONTROL]) {
+        own = diag_create(h->options.sources, NULL, false);
+        k->code[CODE_CONTROL] = code_lower(h->options.arena, own, k->ir,
+                                           CODE_CONTROL);
+        diag_destroy(own);
+    }
+    return k->code[CODE_CONTROL];
+}
+
+bool counts_make(Host *h, KernelObject *k, const Plan *const *plans, int n,
+                 const CaseOptions *options, CountWay way, Counts *out)
+{
+    Arena *a = h->options.arena;
+    CodeMode mode = way == COUNT_RUN ? CODE_COUNTED : CODE_CONTROL;
+
+    *out = (Counts){.way = way == COUNT_BEST ? COUNT_CLOSED : way,
+                    .sizes = new_array(a, int64_t, k->ir->next_var + 1)};
+    if (!take_sizes(h, k->ir, options, out->sizes)) {
+        out->unknown = "sizes are not given (-D NAME=VALUE)";
+        return true;
+    }
+    out->code = lower(k);
+    if (!out->code) {
+        out->unknown = "the kernel cannot be run";
+        return true;
+    }
+    out->by_data = code_facts(out->code).tile_dependent;
+    if (way == COUNT_BEST || way == COUNT_CLOSED) {
+        if (is_closed(a, out, plans, n)) {
+            out->by_data = false;
+            return true;
+        }
+        if (way == COUNT_CLOSED) {
+            out->unknown = "there is no closed expression";
+            return true;
+        }
+        out->way = out->by_data ? COUNT_RUN : COUNT_WALK;
+    }
+    if (mode == CODE_COUNTED && !kernel_code(k, mode))
+        return false;
+    out->events = count_events_new(a, mode == CODE_COUNTED
+                                          ? k->code[mode] : out->code,
+                                   plans, n, out->sizes);
+    return run_events(h, k, options, mode, out);
+}
+
+Counter *counts_of(const Counts *c, Arena *a, const Plan *p)
+{
+    Counter *out = count_new(a, p, c->code);
+
+    if (c->unknown)
+        return out;
+    if (c->events)
+        count_events_feed(c->events, out);
+    else
+        count_closed(out, c->sizes);
+    return out;
+}
+
+void counts_release(Counts *c)
+{
+    if (c->events)
+        count_events_free(c->events);
+}

@@ -1,0 +1,315 @@
+// nest.c - how often a statement runs, from the loops around it alone.
+//
+// Loops whose variable decides neither addresses nor masks nor other loops are
+// a factor; the others are gone through.
+#include "plan/access.h"
+
+#include <string.h>
+
+typedef enum { STEP_GRID, STEP_FOR, STEP_IF, STEP_ELSE, STEP_LET } StepKind;
+
+typedef struct {
+    StepKind kind;
+    const IrStmt *stmt;
+    int var;
+} Step;
+
+typedef struct {
+    const Plan *plan;
+    const IrStmt *target;
+    Arena *arena;
+    struct {
+        Step *at;
+        int len, room;
+    } steps;                        // from the launch in to the statement
+    bool open;                      // a loop that may end early, or a `while`
+    bool *needed;                   // by variable
+    int64_t *low, *high;
+    PlanLoop none;                  // expressions outside of any loop
+    PlanRun *run;
+    void *ctx;
+} Nest;
+
+// ---- the way to a statement ------------------------------------------------
+
+typedef struct {
+    bool found;
+} Jumps;
+
+static bool note_jump(void *ctx, IrStmt *s)
+{
+    Jumps *j = ctx;
+
+    j->found |= s->kind == STMT_BREAK || s->kind == STMT_CONTINUE;
+    return true;
+}
+
+static bool has_jumps(IrStmt *s)
+{
+    Jumps j = {false};
+
+    ir_walk(s, note_jump, NULL, &j);
+    return j.found;
+}
+
+static void push(Nest *n, StepKind kind, const IrStmt *s, int var)
+{
+    Step step = {kind, s, var};
+    vec_push(n->arena, &n->steps, step);
+}
+
+static bool find(Nest *n, IrStmt *s);
+
+static bool find_in_block(Nest *n, IrStmt *s)
+{
+    int before = n->steps.len;
+
+    for (int i = 0; i < s->len; i++) {
+        if (s->body[i]->kind == STMT_LET)
+            push(n, STEP_LET, s->body[i], 0);
+        else if (find(n, s->body[i]))
+            return true;
+    }
+    n->steps.len = before;
+    return false;
+}
+
+static bool find_in_for(Nest *n, IrStmt *s)
+{
+    int before = n->steps.len;
+
+    for (int i = 0; i < s->var_count; i++)
+        push(n, STEP_FOR, s, i);
+    if (find(n, s->then)) {
+        n->open |= s->loop == LOOP_PERSISTENT || has_jumps(s->then);
+        return true;
+    }
+    n->steps.len = before;
+    return false;
+}
+
+static bool find_in_if(Nest *n, IrStmt *s)
+{
+    push(n, STEP_IF, s, 0);
+    if (find(n, s->then))
+        return true;
+    n->steps.len--;
+    push(n, STEP_ELSE, s, 0);
+    if (find(n, s->otherwise))
+        return true;
+    n->steps.len--;
+    return false;
+}
+
+static bool find(Nest *n, IrStmt *s)
+{
+    if (!s || s == n->target)
+        return s != NULL;
+    switch (s->kind) {
+    case STMT_BLOCK:
+        return find_in_block(n, s);
+    case STMT_FOR:
+        return s->loop != LOOP_PARALLEL && find_in_for(n, s);
+    case STMT_IF:
+        return find_in_if(n, s);
+    case STMT_WHILE:
+        if (!find(n, s->then))
+            return false;
+        n->open = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+// ---- what matters ----------------------------------------------------------
+
+static bool need(void *ctx, IrExpr *e)
+{
+    Nest *n = ctx;
+
+    if (e->kind == EXPR_VAR)
+        n->needed[e->var->id] = true;
+    n->open |= e->kind == EXPR_LOAD || e->kind == EXPR_ATOMIC ||
+               (e->kind == EXPR_VAR && e->var->kind == VAR_THREAD);
+    return true;
+}
+
+static void need_var(void *ctx, int var)
+{
+    Nest *n = ctx;
+
+    if (var < 0)
+        n->open = true;
+    else
+        n->needed[var] = true;
+}
+
+static const IrVar *var_of(const Step *s)
+{
+    return s->kind == STEP_LET ? s->stmt->var : s->stmt->vars[s->var];
+}
+
+// From the inside out: a let that matters hands on to what it is made of.
+static void need_steps(Nest *n)
+{
+    for (int i = n->steps.len - 1; i >= 0; i--) {
+        const Step *s = &n->steps.at[i];
+
+        switch (s->kind) {
+        case STEP_GRID:
+        case STEP_FOR:
+            ir_walk_expr(s->stmt->extent[s->var], need, n);
+            if (s->kind == STEP_GRID || !n->needed[var_of(s)->id])
+                break;
+            ir_walk_expr(s->stmt->start[s->var], need, n);
+            ir_walk_expr(s->stmt->step, need, n);
+            break;
+        case STEP_IF:
+        case STEP_ELSE:
+            ir_walk_expr(s->stmt->cond, need, n);
+            break;
+        case STEP_LET:
+            if (n->needed[var_of(s)->id])
+                ir_walk_expr(s->stmt->value, need, n);
+            break;
+        }
+    }
+}
+
+// ---- ranges ----------------------------------------------------------------
+
+static PlanRange range_or_any(Nest *n, const IrExpr *e)
+{
+    PlanEnv env = {.var = n->low, .var_high = n->high};
+    PlanRange r;
+
+    if (e && plan_range(&n->none, NULL, &env, e, &r))
+        return r;
+    return e ? (PlanRange){INT64_MIN / 4, INT64_MAX / 4} : (PlanRange){0, 0};
+}
+
+static void range_steps(Nest *n)
+{
+    for (int i = 0; i < n->steps.len; i++) {
+        const Step *s = &n->steps.at[i];
+        PlanRange r, trips, step = {1, 1};
+
+        if (s->kind == STEP_IF || s->kind == STEP_ELSE)
+            continue;
+        if (s->kind == STEP_LET) {
+            r = range_or_any(n, s->stmt->value);
+        } else {
+            trips = range_or_any(n, s->stmt->extent[s->var]);
+            r = range_or_any(n, s->stmt->start[s->var]);
+            if (s->stmt->step)
+                step = range_or_any(n, s->stmt->step);
+            if (step.low < 0 || trips.high > INT32_MAX ||
+                step.high > INT32_MAX)
+                r = (PlanRange){INT64_MIN / 4, INT64_MAX / 4};
+            else if (trips.high > 1)
+                r.high += (trips.high - 1) * step.high;
+        }
+        n->low[var_of(s)->id] = r.low;
+        n->high[var_of(s)->id] = r.high;
+    }
+}
+
+// ---- going through ---------------------------------------------------------
+
+static int64_t value_of(Nest *n, const IrExpr *e, int64_t fallback)
+{
+    PlanEnv env = {.var = n->low};
+    PlanAt at = {.loop = &n->none, .env = &env};
+    int64_t v = e ? plan_eval_at(&at, e) : fallback;
+
+    n->open |= at.failed;
+    return v;
+}
+
+static void go(Nest *n, int at, int64_t times);
+
+static void go_loop(Nest *n, int at, int64_t times)
+{
+    const Step *s = &n->steps.at[at];
+    int64_t trips = value_of(n, s->stmt->extent[s->var], 1);
+    int64_t *value = &n->low[var_of(s)->id];
+
+    if (trips <= 0)
+        return;
+    if (!n->needed[var_of(s)->id]) {
+        go(n, at + 1, times * trips);
+        return;
+    }
+    int64_t start = s->kind == STEP_GRID
+                        ? 0 : value_of(n, s->stmt->start[s->var], 0);
+    int64_t step = s->kind == STEP_GRID ? 1 : value_of(n, s->stmt->step, 1);
+    for (int64_t i = 0; i < trips && !n->open; i++) {
+        *value = start + i * step;
+        go(n, at + 1, times);
+    }
+}
+
+static void go(Nest *n, int at, int64_t times)
+{
+    PlanEnv env = {.var = n->low};
+
+    if (at == n->steps.len) {
+        n->run(n->ctx, &env, times);
+        return;
+    }
+    const Step *s = &n->steps.at[at];
+    switch (s->kind) {
+    case STEP_GRID:
+    case STEP_FOR:
+        go_loop(n, at, times);
+        break;
+    case STEP_IF:
+    case STEP_ELSE:
+        if ((value_of(n, s->stmt->cond, 0) != 0) == (s->kind == STEP_IF))
+            go(n, at + 1, times);
+        break;
+    case STEP_LET:
+        if (n->needed[var_of(s)->id])
+            n->low[var_of(s)->id] = value_of(n, s->stmt->value, 0);
+        go(n, at + 1, times);
+        break;
+    }
+}
+
+static void find_needs(Nest *n, const PlanLaunch *l)
+{
+    PlanEnv ranges = {.var = n->low, .var_high = n->high};
+
+    for (int i = 0; i < l->move_count; i++)
+        if (l->moves[i].stmt == n->target &&
+            !plan_access_needs(n->plan, &l->moves[i], &ranges, need_var, n))
+            n->open = true;
+    need_steps(n);
+}
+
+bool plan_each_run(Arena *a, const Plan *p, const PlanLaunch *l,
+                   const IrStmt *s, const PlanEnv *sizes, PlanRun *run,
+                   void *ctx)
+{
+    int vars = p->kernel->next_var;
+    size_t bytes = sizeof(int64_t) * (size_t)vars;
+    Nest n = {.plan = p, .target = s, .arena = a, .run = run, .ctx = ctx,
+              .needed = new_array(a, bool, vars + 1),
+              .low = new_array(a, int64_t, vars + 1),
+              .high = new_array(a, int64_t, vars + 1)};
+
+    memcpy(n.low, sizes->var, bytes);
+    memcpy(n.high, sizes->var, bytes);
+    for (int d = 0; d < l->stmt->var_count; d++)
+        push(&n, STEP_GRID, l->stmt, d);
+    if (!find(&n, l->stmt->then) || n.open)
+        return false;
+    range_steps(&n);
+    find_needs(&n, l);
+    if (n.open)
+        return false;
+    memcpy(n.low, sizes->var, bytes);
+    go(&n, 0, 1);
+    return !n.open;
+}

@@ -1,0 +1,14 @@
+// count_int.h - private to the counter: what a move is on a device.
+#ifndef SIM_LDS_COUNT_INT_H
+#define SIM_LDS_COUNT_INT_H
+
+#include "sim_lds/count.h"
+
+CountAccess count_access_of(const Device *d, const PlanMove *v);
+// The instruction for a plain access to shared memory, or an atomic one.
+BankOp count_bank_op(const Device *d, const PlanMove *v);
+BankOp count_matrix_op(const PlanMove *v, int tiles);
+GlobalKind count_global_kind(const PlanMove *v);
+// Whether interp tells when a statement begins.
+bool count_has_event(const IrStmt *s);
+#endif
