@@ -159,6 +159,27 @@ int plan_workspaces(const PlanState *p, const PlanOp *op, PlanStep *steps)
     return count;
 }
 
+// Results that one thread has a part of: so often it takes part in a step.
+int plan_results(const PlanState *p, const PlanOp *op)
+{
+    const IrReduceShape *r = &op->reduce;
+    const PlanFragment *src = p->fragment[r->src->id];
+    int extent = src ? (int)src->shape[r->dim] : 0, first, step, most = 0;
+    int held[PLAN_MAX_THREADS] = {0}, last[PLAN_MAX_THREADS] = {0};
+
+    for (int o = 0; extent && o < src->elements / extent; o++) {
+        reduced(r, src, o, &first, &step);
+        for (int i = 0; i < extent; i++) {
+            int t = src->thread[first + i * step];
+            if (last[t] == o + 1)
+                continue;
+            last[t] = o + 1;
+            most = ++held[t] > most ? held[t] : most;
+        }
+    }
+    return most;
+}
+
 // ---- passes ----------------------------------------------------------------
 
 static void propagate(PlanState *p, Known *k)

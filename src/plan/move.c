@@ -117,6 +117,8 @@ static void move_loop(Moves *m, PlanOp *op)
             v.way = MOVE_UPDATE;
             v.kind = MOVE_ATOMIC;
             v.lanes = m->p->device->arch == ARCH_SM90 && width > 1 ? 2 : 1;
+            v.width = v.lanes;
+            v.bytes = bytes_of(a->buffer, v.lanes);
         }
         if (matrices) {
             v.kind = a->is_store ? MOVE_STMATRIX : MOVE_LDMATRIX;
@@ -231,10 +233,9 @@ static void move_call(Moves *m, const IrStmt *s)
 // Each result of a step, with the partners that are not in the same warp.
 static void move_step(Moves *m, const PlanOp *op, const PlanStep *step)
 {
-    const PlanFragment *out = m->p->fragment[op->reduce.out->id];
     PlanMove v = {
         .stmt = op->stmt, .way = MOVE_STORE, .at = op->stmt->at, .width = 1,
-        .bytes = bytes_of(op->reduce.out, 1), .times = out ? out->locals : 0,
+        .bytes = bytes_of(op->reduce.out, 1), .times = plan_results(m->p, op),
     };
 
     for (int n = step->reach / 2; n >= step->scale && n > 0; n /= 2) {

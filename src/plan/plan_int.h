@@ -83,6 +83,7 @@ typedef struct {
     int scale, reach;
 } PlanStep;
 int plan_workspaces(const PlanState *p, const PlanOp *op, PlanStep *steps);
+int plan_results(const PlanState *p, const PlanOp *op);
 
 // vector.c - elements one thread moves at a time, by the accesses of a loop.
 int plan_vector(const PlanLoop *loop);

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""check.py - what lds-report counts.
+
+    check.py TILESIM TOP [hand] [agree] [agree-long]
+
+hand        one kernel for each kind of access against totals worked out here
+agree       closed expressions, control walk and full run on all programs
+agree-long  the same at the sizes that programs are made for
+"""
+import json
+import subprocess
+import sys
+
+TILESIM, TOP = sys.argv[1:3]
+TARGETS = "mi300x,h100,a100,mi355x"
+number = 0
+
+
+def report(ok, name, *lines):
+    global number
+    number += 1
+    print("%s %d - %s" % ("ok" if ok else "not ok", number, name), flush=True)
+    for line in lines:
+        print("#   %s" % line)
+
+
+def lds_report(file, words, targets):
+    r = subprocess.run([TILESIM, "lds-report", "--json", "-j", "2", "--target",
+                        targets, file] + words, stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, text=True, timeout=600)
+    if r.returncode not in (0, 5):
+        raise RuntimeError("exit %d: %s" % (r.returncode, r.stderr[-300:]))
+    return json.loads(r.stdout)
+
+
+def defines(text):
+    return [w for d in text.split() for w in ("-D", d)]
+
+
+# ---- by hand ---------------------------------------------------------------
+#
+# kernel, settings, target, access, conflicts, cycles, bytes moved. The rules are
+# in docs/devices.md: NVIDIA serves 32 lanes of 4 bytes, 16 of 8 and 8 of 16 at a
+# time, AMD 32, 16 and 8 of a wave of 64; one bank holds every 32nd word, and a
+# group whose lanes touch w different words of a bank costs w - 1 cycles more.
+HAND = [
+    # 32 rows of 32 words are written 4 words a lane: 1,024 / 4 / 32 = 8
+    # instructions, each 4 passes of 8 lanes on 32 words in a row. 3 blocks.
+    ("turn", "", "h100", "S write", 0, 3 * 8 * 4, None),
+    # A column: 32 lanes, 32 words apart, all in one bank: 31 conflicts, and 32
+    # columns in 3 blocks. 32 wavefronts each.
+    ("turn", "", "h100", "S read", 3 * 32 * 31, 3 * 32 * 32, None),
+    # Half a wave of 64 runs. The other half costs its cycle all the same.
+    ("turn", "", "mi300x", "S read", 3 * 32 * 31, 3 * 32 * (2 + 31), None),
+    # Padded by one word, lane j reads bank 33 j + i = j + i: no two alike.
+    ("turn", "pad=1", "h100", "S read", 0, 3 * 32, None),
+    ("turn", "pad=1", "mi300x", "S read", 0, 3 * 32 * 2, None),
+    # Padded by two, bank 34 j = 2 j: lanes j and j + 16 meet.
+    ("turn", "pad=2", "h100", "S read", 3 * 32, 3 * 32 * 2, None),
+    # Rows of 33 words. The diagonal is bank 33 j + j = 2 j: lanes j, j + 16.
+    ("diagonal", "", "h100", "S read", 1, 2, None),
+    # Lanes reversed along the row: bank 33 j + 31 - j = 31 for all 32 lanes.
+    ("diagonal", "reverse=True", "h100", "S read", 31, 32, None),
+    # Every other lane of one column: 16 lanes in bank 0, in 2 blocks of 4. The
+    # 16 floats that are stored lie in all 4 sectors of a line of 128 bytes.
+    ("masked", "", "h100", "S read", 2 * 15, 2 * 16, None),
+    ("masked", "", "h100", "B write", None, None, 2 * 4 * 32),
+    # 72 rows of 128 bytes: 3 x 32 rows are written, zeros below the last; 72
+    # are read. One wavefront holds a row.
+    ("edge", "", "h100", "S write", 0, 96, None),
+    ("edge", "", "h100", "S read", 0, 72, None),
+    ("edge", "", "h100", "A read", None, None, 72 * 128),
+    ("edge", "", "h100", "B write", None, None, 72 * 128),
+    # ldmatrix, one warp: 64 x 32 halves are 4 x 2 tiles of 16 x 16, one
+    # instruction of 4 passes each. A pass is 8 rows of one 16-byte chunk; the
+    # swizzle puts them into 8 different chunks of 128 bytes: none meet.
+    ("product", "", "a100", "A_s read", 0, 4 * 2 * 4, None),
+    # Without it rows are 64 bytes apart: rows r and r + 2 start in the same
+    # bank, 4 of 8 meet: 3 conflicts a pass.
+    ("product", "linear=True", "a100", "A_s read", 32 * 3, 32 * 4, None),
+    # 128 bytes apart all 8 do: 4 x 4 tiles, 4 passes, 7 conflicts.
+    ("product", "linear=True K=64", "a100", "A_s read", 64 * 7, 64 * 8, None),
+    # B by columns: ldmatrix.trans reads rows of k, swizzled the same way. Two
+    # warps share 64 columns, each takes its 32 (2 x 4 tiles); A both whole.
+    ("product", "K=64 trans_B=False threads=64", "a100", "B_s read", 0,
+     2 * 2 * 4 * 4, None),
+    ("product", "K=64 trans_B=False threads=64", "a100", "A_s read", 0,
+     2 * 4 * 4 * 4, None),
+    # MFMA takes 4 halves of 16 rows a lane group: ds_read_b64 of 64 lanes, 4
+    # groups of 16 rows at one 8-byte place. Rows r and r + 8 have the same
+    # swizzle, 16 chunks of 8 bytes take 32 banks twice: 1 conflict a group.
+    # One wave of 64 x 64: 4 x 4 instructions.
+    ("product", "K=64 threads=64", "mi300x", "A_s read", 16 * 4 * 1,
+     16 * (4 + 4), None),
+    # With k_pack 2 it is 16 bytes a lane: 8 groups of 8 lanes, none meet.
+    ("product", "K=64 k_pack=2 threads=64", "mi300x", "A_s read", 0, 8 * 8,
+     None),
+    # The swizzle removed, 16 rows 128 bytes apart meet: 15 conflicts a group.
+    ("product", "linear=True K=64 threads=64", "mi300x", "A_s read",
+     16 * 4 * 15, 16 * (4 + 60), None),
+    # B by columns, 2 bytes a lane: 4 of k x 16 columns. 64 x 64 / 64 = 64
+    # instructions of 2 half waves. A half wave holds 2 rows of k... 16 halves
+    # of each are 8 words in a row, in different chunks: none meet.
+    ("product", "K=64 trans_B=False threads=64", "mi300x", "B_s read", 0,
+     64 * 2, None),
+    # cp.async of 16 bytes: 32 rows of 128 bytes are 32 wavefronts, 8 times.
+    # What it holds is read 8 bytes a lane, 16 lanes a wavefront.
+    ("pipeline", "", "a100", "S write", 0, 8 * 32, None),
+    ("pipeline", "", "a100", "S read", 0, 8 * 32, None),
+    ("pipeline", "", "a100", "A read", None, None, 8 * 32 * 128),
+    # Lane l has words 4 l .. 4 l + 3 of a row of 32, 4 rows at a time: each
+    # atomic is 8 words in 8 banks, 4 lanes on each, which wait for each other:
+    # 3 conflicts. 8 turns of 4 words.
+    ("add", "", "a100", "S update", 32 * 3, 32 * 4, None),
+    ("add", "", "mi300x", "S update", 32 * 3, 32 * (2 + 3), None),
+    # 128 threads: partners 64 and 32 away are in other warps, words of the
+    # workspace are written and read in a row by 4 warps. On AMD 2 waves of 64
+    # have partner 64 alone, each access is 2 half waves. 4 results, of which a
+    # thread has all: 4 times.
+    ("total", "", "h100", "(reduction) write", 0, 2 * 4 * 4, None),
+    ("total", "", "mi300x", "(reduction) read", 0, 2 * 4 * 2, None),
+    # Five columns, one after the other.
+    ("inner", "", "h100", "S read", 5 * 31, 5 * 32, None),
+    ("inner", "N=7", "h100", "S read", 7 * 31, 7 * 32, None),
+]
+
+
+def hand():
+    for kernel, settings, target, access, conflicts, cycles, moved in HAND:
+        name = " ".join([kernel, settings, target, access])
+        d = lds_report(TOP + "/tests/lds/hand.tile",
+                       ["--kernel", kernel] + defines(settings), target)
+        found = [a for a in d["kernels"][0]["launches"][0]["targets"][0]
+                 ["accesses"] if "%s %s" % (a["buffer"], a["way"]) == access]
+        want = {"conflicts": conflicts, "cycles": cycles,
+                "bytes_moved": moved}
+        bad = ["%s: %s, by hand %d" % (k, sum(a.get(k, -1) for a in found), n)
+               for k, n in want.items()
+               if n is not None and sum(a.get(k, -1) for a in found) != n]
+        report(found and not bad, name, *bad)
+
+
+# ---- three ways ------------------------------------------------------------
+
+def figures(d):
+    """All of a report but where it is from, and what is not counted."""
+    for k in d["kernels"]:
+        for launch in k["launches"]:
+            for t in launch["targets"]:
+                t.pop("executions_from", None)
+                t.pop("data_dependent", None)
+    return d["kernels"]
+
+
+def is_open(kernels):
+    return any("closed expression" in a.get("not_counted", "")
+               for k in kernels for launch in k["launches"]
+               for t in launch["targets"] for a in t["accesses"])
+
+
+def agree(which, targets_too=False):
+    with open(TOP + "/programs/configs.json") as f:
+        programs = json.load(f)["programs"]
+    for name, p in programs.items():
+        runs = [s for kind in which for s in p["sizes"].get(kind, [])]
+        if targets_too:
+            runs += [s + " " + t for s in p["sizes"].get("default", [])
+                     for t in p["targets"].values()]
+        bad, closed = [], 0
+        for settings in runs:
+            words = ["--kernel", p["kernel"]] + defines(settings)
+            way = {w: figures(lds_report(TOP + "/programs/" + p["file"],
+                                         words + ["--count", w], TARGETS))
+                   for w in ("closed", "walk", "run")}
+            if way["walk"] != way["run"]:
+                bad.append("walk and run differ: " + settings)
+            if not is_open(way["closed"]):
+                closed += 1
+                if way["closed"] != way["run"]:
+                    bad.append("closed and run differ: " + settings)
+        report(not bad, "%s: %d settings, %d of them closed"
+               % (name, len(runs), closed), *bad)
+
+
+sections = sys.argv[3:] or ["hand", "agree"]
+if "hand" in sections:
+    hand()
+if "agree" in sections:
+    agree(["small"])
+if "agree-long" in sections:
+    agree(["default", "odd"], True)
+print("1..%d" % number)
