@@ -185,7 +185,7 @@ static bool run_f64(Host *h, LaunchCase *c, Verdict *v,
 
 // Distance in units of the last place of the output's dtype at `ref`: up to
 // one half is what rounding the exact value gives.
-static double ulps(DType t, double got, double ref)
+double verdict_ulps(DType t, double got, double ref)
 {
     const DTypeInfo *info = dtype_info(t);
     int exponent;
@@ -204,7 +204,7 @@ static void find_worst(OutputVerdict *o)
     flat_to_index(&o->got, at, o->worst_index);
     o->worst_got = tensor_get_f64(&o->got, o->worst_index);
     o->worst_ref = tensor_get_f64(&o->ref, o->worst_index);
-    o->worst_ulps = ulps(o->dtype, o->worst_got, o->worst_ref);
+    o->worst_ulps = verdict_ulps(o->dtype, o->worst_got, o->worst_ref);
 }
 
 static double norm_tol(const OutputVerdict *o, const VerdictOptions *options)
@@ -250,13 +250,13 @@ static void rounding_output(OutputVerdict *o, const VerdictOptions *options)
     find_worst(o);
 }
 
-static void count_writes(OutputVerdict *o, const uint8_t *writes)
+static void count_writes(OutputVerdict *o)
 {
-    int64_t n = tensor_count(&o->got);
+    int64_t n = o->writes ? tensor_count(&o->got) : 0;
     for (int64_t i = 0; i < n; i++) {
-        o->written_never += writes[i] == 0;
-        o->written_once += writes[i] == 1;
-        o->written_more += writes[i] > 1;
+        o->written_never += o->writes[i] == 0;
+        o->written_once += o->writes[i] == 1;
+        o->written_more += o->writes[i] > 1;
     }
 }
 
@@ -293,35 +293,50 @@ static bool shapes_agree(Host *h, LaunchCase *c, const OutputVerdict *o)
     return false;
 }
 
-static int64_t linear_block(const InterpResult *r, const int64_t block[3])
+// The grid of the last launch, which a run of no block tells.
+static bool find_grid(LaunchCase *c, int64_t grid[3])
 {
-    const int64_t *g = r->grid[r->launches - 1];
-    return block[0] + g[0] * (block[1] + g[1] * block[2]);
-}
-
-// --block x,y,z needs the grid, which a run of no block tells.
-static bool one_block(Host *h, LaunchCase *c, const int64_t block[3],
-                      int64_t *out)
-{
-    int64_t none = 0, grid[3] = {0};
+    int64_t none = 0;
     InterpOptions probe = {.blocks = &none, .max_findings = 1};
     InterpResult r = kernel_run(c->kernel, CODE_AS_WRITTEN, c->args, NULL,
                                 &probe);
     bool ok = r.launches > 0 && r.launches <= (int)countof(r.grid);
-    for (int i = 0; ok && i < 3; i++)
-        grid[i] = r.grid[r.launches - 1][i];
+    for (int i = 0; i < 3; i++)
+        grid[i] = ok ? r.grid[r.launches - 1][i] : 0;
+    interp_result_release(&r);
+    return ok;
+}
+
+static bool one_block(Host *h, LaunchCase *c, const int64_t block[3],
+                      int64_t *out)
+{
+    int64_t grid[3];
+    bool ok = find_grid(c, grid);
     for (int i = 0; i < 3; i++)
         ok = ok && block[i] >= 0 && block[i] < grid[i];
     if (ok)
-        *out = linear_block(&r, block);
+        *out = block[0] + grid[0] * (block[1] + grid[1] * block[2]);
     else
         diag_error(h->options.diag, EXIT_USAGE, c->kernel->ir->at,
                    "no-such-block", "there is no block %lld,%lld,%lld in a "
                    "grid of %lld x %lld x %lld", (long long)block[0],
                    (long long)block[1], (long long)block[2],
                    (long long)grid[0], (long long)grid[1], (long long)grid[2]);
-    interp_result_release(&r);
     return ok;
+}
+
+// The blocks that were asked for, unless each needs what others write.
+static BlockList some_blocks(LaunchCase *c, const Verdict *v, int64_t want)
+{
+    Code *code = kernel_code(c->kernel, CODE_AS_WRITTEN);
+    int64_t grid[3];
+    if (!want || !code)
+        return (BlockList){0};
+    CodeFacts facts = code_facts(code);
+    if (facts.atomics_on_global || facts.reads_written_global
+        || !find_grid(c, grid))
+        return (BlockList){0};
+    return sample(v, want, grid[0] * grid[1] * grid[2]);
 }
 
 static bool run_as_written(Host *h, LaunchCase *c, Verdict *v, uint8_t **writes,
@@ -343,11 +358,19 @@ static bool run_as_written(Host *h, LaunchCase *c, Verdict *v, uint8_t **writes,
         run.blocks = &only;
         run.block_count = 1;
     }
+    BlockList some = some_blocks(c, v, options->run_blocks);
+    if (some.at) {
+        run.blocks = some.at;
+        run.block_count = some.len;
+        v->run_sampled = some.len;
+    }
     v->run = kernel_run(c->kernel, CODE_AS_WRITTEN, c->args, writes, &run);
+    free(some.at);
     return v->run.ok || v->run.finding_total > 0 || v->run.cancelled;
 }
 
-static void list_outputs(LaunchCase *c, Verdict *v)
+// The outputs, each with its shadow, which is theirs from here on.
+static void list_outputs(LaunchCase *c, Verdict *v, uint8_t **writes)
 {
     for (int i = 0; i < c->kernel->ir->param_count; i++) {
         if (!c->is_output[i] || v->output_count == VERDICT_MAX_OUTPUTS)
@@ -359,6 +382,7 @@ static void list_outputs(LaunchCase *c, Verdict *v)
         o->got = c->args[i].tensor;
         o->algorithm = o->rounding = JUDGED_NOT;
         o->bad_slice = -1;
+        o->writes = writes[i];
     }
 }
 
@@ -413,21 +437,27 @@ static void judge_expect(LaunchCase *c, OutputVerdict *o,
     o->wrong = o->wrong || o->expect_wrong;
 }
 
-static void judge(Host *h, LaunchCase *c, Verdict *v, uint8_t **writes,
+void verdict_judge(Host *h, LaunchCase *c, Verdict *v, OutputVerdict *o,
+                   const VerdictOptions *options)
+{
+    o->wrong = o->against_file = false;
+    if (v->has_reference) {
+        rounding_output(o, options);
+        o->wrong = o->rounding == JUDGED_BAD || o->algorithm == JUDGED_BAD;
+    }
+    judge_expect(c, o, options);
+    o->mismatch = (Mismatch){0};
+    if (o->wrong)
+        mismatch_find(h, c, o, o->writes);
+    v->wrong = v->wrong || o->wrong;
+}
+
+static void judge(Host *h, LaunchCase *c, Verdict *v,
                   const VerdictOptions *options)
 {
     for (int i = 0; i < v->output_count; i++) {
-        OutputVerdict *o = &v->outputs[i];
-        if (writes[o->param])
-            count_writes(o, writes[o->param]);
-        if (v->has_reference) {
-            rounding_output(o, options);
-            o->wrong = o->rounding == JUDGED_BAD || o->algorithm == JUDGED_BAD;
-        }
-        judge_expect(c, o, options);
-        if (o->wrong)
-            mismatch_find(h, c, o, writes[o->param]);
-        v->wrong = v->wrong || o->wrong;
+        count_writes(&v->outputs[i]);
+        verdict_judge(h, c, v, &v->outputs[i], options);
     }
 }
 
@@ -459,12 +489,12 @@ static void check_against(Host *h, LaunchCase *c, Verdict *v, Value reference,
 }
 
 // What is known is judged even after Ctrl-C, which stops parallel work.
-static void judge_stopped(Host *h, LaunchCase *c, Verdict *v, uint8_t **writes,
+static void judge_stopped(Host *h, LaunchCase *c, Verdict *v,
                           const VerdictOptions *options)
 {
     int why = parallel_cancelled();
     parallel_cancel_reset();
-    judge(h, c, v, writes, options);
+    judge(h, c, v, options);
     if (parallel_cancelled())       // once more
         v->stopped = STOPPED_REFERENCE;
     parallel_cancel(why);
@@ -479,9 +509,10 @@ Verdict verdict_run(Host *h, LaunchCase *c, Value reference,
     bool expects = false;
     for (int i = 0; i < n; i++)
         expects = expects || c->expects[i].rank >= 0;
-    uint8_t **writes = check || expects ? output_shadows(c)
-                                        : xcalloc(n + 1, sizeof *writes);
-    list_outputs(c, &v);
+    bool shadows = check || expects || options->keep_writes;
+    uint8_t **writes = shadows ? output_shadows(c)
+                               : xcalloc(n + 1, sizeof *writes);
+    list_outputs(c, &v, writes);
     if ((check || expects) && !keep_before(c)) {
         diag_error(h->options.diag, EXIT_LIMIT, c->kernel->ir->at, "no-memory",
                    "there is no memory to keep what the kernel overwrites");
@@ -493,17 +524,21 @@ Verdict verdict_run(Host *h, LaunchCase *c, Value reference,
     else if (!v.failed && check)
         check_against(h, c, &v, reference, options);
     if (v.stopped == STOPPED_F64)
-        judge_stopped(h, c, &v, writes, options);
+        judge_stopped(h, c, &v, options);
     else if (!v.failed && !v.stopped)
-        judge(h, c, &v, writes, options);
+        judge(h, c, &v, options);
+    for (int i = 0; i < v.output_count; i++)
+        writes[v.outputs[i].param] = NULL;      // the output's own
     release_shadows(c, writes);
     return v;
 }
 
 void verdict_release(Verdict *v)
 {
-    for (int i = 0; i < v->output_count; i++)
+    for (int i = 0; i < v->output_count; i++) {
+        free(v->outputs[i].writes);
         if (v->outputs[i].ref.storage)
             tensor_release(&v->outputs[i].ref);
+    }
     interp_result_release(&v->run);
 }

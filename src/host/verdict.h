@@ -71,6 +71,7 @@ typedef struct {
     bool has_expect, expect_wrong;
     double expect_got_rel, expect_ref_rel, expect_limit;
     bool against_file;          // the mismatch is with the file
+    uint8_t *writes;            // by element, how often the run stored it
 } OutputVerdict;
 
 // How far Ctrl-C or a timeout let it come.
@@ -81,6 +82,7 @@ typedef struct {
     Stop stopped;
     int64_t sampled, blocks;    // that the f64 run computed, of how many
     InterpResult run;           // as written
+    int64_t run_sampled;        // blocks of the last launch that ran; 0: all
     double reference_seconds;
     int output_count;
     OutputVerdict outputs[VERDICT_MAX_OUTPUTS];
@@ -103,6 +105,8 @@ typedef struct {
     const InterpPrint *prints;
     int print_count;
     int64_t block[3];           // --block: this one alone; block[0] < 0: all
+    int64_t run_blocks;         // run only so many of the last launch; 0: all
+    bool keep_writes;           // in OutputVerdict, whatever is compared
     // `what` is done: "blocks", "f64 blocks", or "reference" with total 0.
     void (*progress)(void *ctx, const char *what, int64_t done, int64_t total);
     void *progress_ctx;
@@ -130,7 +134,13 @@ typedef struct {
 Verdict verdict_run(Host *h, LaunchCase *c, Value reference,
                     const VerdictOptions *options);
 void verdict_release(Verdict *v);
+// Judges o->got, which may have come from elsewhere, against o->ref and the
+// expected file.
+void verdict_judge(Host *h, LaunchCase *c, Verdict *v, OutputVerdict *o,
+                   const VerdictOptions *options);
 double verdict_norm_tol(DType t);               // the limits of DESIGN 5
+// Distance in units of the last place of `t` at `ref`.
+double verdict_ulps(DType t, double got, double ref);
 
 // reference.c
 // Calls the reference in f64; its tensors, contiguous. *plain: it looks at

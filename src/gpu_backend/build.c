@@ -1,0 +1,63 @@
+// build.c - source to machine code, by whichever compiler is there.
+#include "gpu_backend/toolchain_int.h"
+
+static bool find_toolchain(Diag *d, Toolchain *t)
+{
+    TextBuf looked = {0};
+    bool found = nvrtc_find(&t->nvrtc, t->name, sizeof t->name, &looked)
+                 || nvcc_find(t->nvcc, t->name, sizeof t->nvcc,
+                              sizeof t->name, &looked);
+
+    if (!found) {
+        diag_error(d, EXIT_ENVIRONMENT, (Span){0}, "no-toolchain",
+                   "there is no CUDA compiler on this machine");
+        diag_note(d, (Span){0}, "looked for %.*s", (int)looked.len, looked.at);
+        diag_note(d, (Span){0}, "install NVRTC (as in 'pip install "
+                  "nvidia-cuda-nvrtc'), or say with CUDA_HOME where CUDA is");
+    }
+    buf_release(&looked);
+    return found;
+}
+
+static void make_key(TextBuf *key, const Toolchain *t, const GpuSource *s)
+{
+    buf_printf(key, "%s%c%s%c%s%c", t->name, 0, s->arch, 0,
+               s->form == GPU_PTX ? "ptx" : "cubin", 0);
+    for (int i = 0; i < s->option_count; i++)
+        buf_printf(key, "%s%c", s->options[i], 0);
+    buf_printf(key, "%s%c", s->name, 0);
+    buf_text(key, s->source);
+}
+
+bool gpu_build(Arena *a, Diag *d, const GpuSource *s, GpuBuilt *out)
+{
+    double start = time_now();
+    TextBuf key = {0}, image = {0}, log = {0};
+    Toolchain t = {0};
+    bool ok = find_toolchain(d, &t);
+
+    *out = (GpuBuilt){0};
+    if (ok) {
+        make_key(&key, &t, s);
+        out->cached = cache_read(buf_view(&key), &image, &log);
+    }
+    if (ok && !out->cached) {
+        ok = t.nvrtc.library ? nvrtc_compile(&t.nvrtc, a, s, &image, &log)
+                             : nvcc_compile(t.nvcc, a, s, &image, &log);
+        if (ok)
+            cache_write(buf_view(&key), buf_view(&image), buf_view(&log));
+        else
+            build_report(d, s, t.name, buf_view(&log));
+    }
+    if (ok) {
+        out->image = text_copy(a, buf_view(&image));
+        out->log = text_copy(a, buf_view(&log));
+        out->toolchain = text_copy(a, text_of(t.name));
+        build_usage(a, out->log, out);
+    }
+    out->seconds = time_now() - start;
+    buf_release(&key);
+    buf_release(&image);
+    buf_release(&log);
+    return ok;
+}

@@ -1,0 +1,33 @@
+// gpu_int.h - private to gpu_backend: a device that is open.
+#ifndef GPU_BACKEND_GPU_INT_H
+#define GPU_BACKEND_GPU_INT_H
+
+#include "gpu_backend/cuda_api.h"
+#include "gpu_backend/gpu_runtime.h"
+
+// NVML, where it is; gpu_clock.c.
+typedef struct {
+    void *library, *device;
+    int (*clock)(void *device, int which, unsigned *mhz);
+    int (*reasons)(void *device, unsigned long long *bits);
+    int (*busy)(void *device, unsigned percent[2]);
+    int (*shutdown)(void);
+} GpuClock;
+
+void clock_open(GpuClock *c, const char *bus);
+void clock_close(GpuClock *c);
+
+struct Gpu {
+    Diag *diag;
+    CudaApi api;
+    GpuInfo info;
+    int device;
+    void *context;
+    double watchdog;                // seconds
+    bool faulted, hangs;
+    GpuClock clock;
+};
+
+// False after reporting `r`: exit `code`, what was being done.
+bool gpu_check(Gpu *g, CudaResult r, ExitCode code, const char *doing);
+#endif

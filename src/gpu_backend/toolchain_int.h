@@ -1,0 +1,51 @@
+// toolchain_int.h - private to gpu_backend: the compilers and their cache.
+#ifndef GPU_BACKEND_TOOLCHAIN_INT_H
+#define GPU_BACKEND_TOOLCHAIN_INT_H
+
+#include "gpu_backend/gpu_runtime.h"
+
+typedef struct {
+    void *library;
+    int (*version)(int *major, int *minor);
+    int (*create)(void **program, const char *source, const char *name,
+                  int headers, const char *const *texts,
+                  const char *const *names);
+    int (*compile)(void *program, int count, const char *const *options);
+    int (*destroy)(void **program);
+    int (*log_size)(void *program, size_t *bytes);
+    int (*log)(void *program, char *text);
+    int (*cubin_size)(void *program, size_t *bytes);
+    int (*cubin)(void *program, char *image);
+    int (*ptx_size)(void *program, size_t *bytes);
+    int (*ptx)(void *program, char *image);
+    const char *(*error_string)(int error);
+} Nvrtc;
+
+typedef struct {
+    Nvrtc nvrtc;                    // library NULL: not found
+    char nvcc[512];                 // used when it is; empty: not found
+    char name[64];                  // "NVRTC 13.0", "nvcc 13.0.88"
+} Toolchain;
+
+// nvrtc.c. False: not there; what was looked for is added to `looked`.
+bool nvrtc_find(Nvrtc *n, char *name, size_t room, TextBuf *looked);
+// `image` and `log` are appended to. False: the log says why.
+bool nvrtc_compile(const Nvrtc *n, Arena *a, const GpuSource *s,
+                   TextBuf *image, TextBuf *log);
+
+// nvcc.c
+bool nvcc_find(char *path, char *name, size_t path_room, size_t name_room,
+               TextBuf *looked);
+bool nvcc_compile(const char *path, Arena *a, const GpuSource *s,
+                  TextBuf *image, TextBuf *log);
+
+// build_cache.c: one file an entry, checked when it is read; an entry that is
+// damaged counts as absent. Without a home directory there is no cache.
+bool cache_read(Text key, TextBuf *image, TextBuf *log);
+void cache_write(Text key, Text image, Text log);
+
+// build_log.c
+void build_report(Diag *d, const GpuSource *s, const char *toolchain,
+                  Text log);
+void build_usage(Arena *a, Text log, GpuBuilt *out);
+#endif

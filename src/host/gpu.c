@@ -1,0 +1,66 @@
+// gpu.c - a kernel object as a plan, as source, as machine code.
+#include <string.h>
+
+#include "host/gpu.h"
+
+const Device *gpu_target(const GpuInfo *info)
+{
+    if (info->major < 8)
+        return NULL;
+    if (info->major != 9)               // the plain path is right everywhere
+        return device_find(TEXT("a100"));
+    return device_find(info->memory > 100LL << 30 ? TEXT("h200")
+                                                  : TEXT("h100"));
+}
+
+const char *gpu_arch(Arena *a, const GpuInfo *info)
+{
+    return text_cstr(a, text_format(a, "sm_%d%d%s", info->major, info->minor,
+                                    info->major == 9 ? "a" : ""));
+}
+
+// "programs/fa.tile" -> "fa.cu"
+static const char *source_name(Host *h, uint32_t file)
+{
+    const char *path = file ? sources_get(h->options.sources, file)->path
+                            : "kernel";
+    const char *slash = strrchr(path, '/');
+    Text name = text_of(slash ? slash + 1 : path);
+    const char *dot = memchr(name.at, '.', name.len);
+
+    if (dot && dot > name.at)
+        name = text_slice(name, 0, (size_t)(dot - name.at));
+    return text_cstr(h->options.arena,
+                     text_format(h->options.arena, "%.*s.cu",
+                                 TEXT_ARG(name)));
+}
+
+bool gpu_kernel_make(Host *h, KernelObject *k, const Device *target,
+                     PlanRules rules, GpuKernel *out)
+{
+    Arena *a = h->options.arena;
+
+    *out = (GpuKernel){.host = h, .kernel = k, .target = target,
+                       .file = k->ir->at.file};
+    out->name = source_name(h, out->file);
+    out->plan = plan_build(a, k->ir, target, rules);
+    if (!out->plan)
+        return false;
+    out->program = gpu_emit(a, out->plan, gpu_dialect_cuda(),
+                            h->options.sources);
+    return out->program != NULL;
+}
+
+bool gpu_kernel_build(GpuKernel *k, const char *arch, GpuForm form)
+{
+    // Every step rounds, as in `run`: the source says where it may not.
+    static const char *const options[] = {"--std=c++17", "--fmad=false",
+                                          "-lineinfo"};
+    GpuSource s = {.source = k->program->source, .name = k->name,
+                   .arch = arch, .options = options,
+                   .option_count = countof(options), .form = form,
+                   .sources = k->host->options.sources, .file = k->file};
+
+    return gpu_build(k->host->options.arena, k->host->options.diag, &s,
+                     &k->built);
+}
