@@ -27,7 +27,7 @@ static void progress(void *ctx, const char *what, int64_t done, int64_t total)
     fflush(stderr);
 }
 
-static void progress_end(Run *r)
+void run_progress_end(Run *r)
 {
     if (r->progress_shown)
         fprintf(stderr, "\r\033[K");
@@ -36,7 +36,7 @@ static void progress_end(Run *r)
 
 // ---- one launch -------------------------------------------------------------
 
-static void report_findings(Run *r, const InterpResult *run)
+void run_report_findings(Run *r, const InterpResult *run)
 {
     Diag *d = r->s.cli->diag;
     for (int i = 0; i < run->finding_count; i++) {
@@ -48,7 +48,7 @@ static void report_findings(Run *r, const InterpResult *run)
     r->findings += run->finding_total;
 }
 
-static void show_printed(const Run *r, const InterpResult *run)
+void run_show_printed(const Run *r, const InterpResult *run)
 {
     FILE *out = r->s.cli->json ? stderr : stdout;
     if (run->printed.len)
@@ -70,7 +70,7 @@ static void show_report(Run *r, const RunReport *report)
     buf_release(&b);
 }
 
-static void count_outputs(Run *r, const LaunchCase *c, const Verdict *v)
+void run_count_outputs(Run *r, const LaunchCase *c, const Verdict *v)
 {
     r->launches++;
     r->judged += v->has_reference;
@@ -83,27 +83,39 @@ static void count_outputs(Run *r, const LaunchCase *c, const Verdict *v)
     }
 }
 
-// Judges one case and reports it; the exit code it causes.
-static ExitCode judge_case(Run *r, LaunchCase *c, Value reference, Text name,
-                           Text sweep, bool script)
+static ExitCode judge_case(Run *r, const RunCase *rc)
 {
+    LaunchCase *c = rc->c;
     r->started = time_now();
-    Verdict v = verdict_run(r->s.host, c, reference, &r->judge);
-    progress_end(r);
-    show_printed(r, &v.run);
-    report_findings(r, &v.run);
+    Verdict v = verdict_run(r->s.host, c, rc->reference, &r->judge);
+    run_progress_end(r);
+    run_show_printed(r, &v.run);
+    run_report_findings(r, &v.run);
     ExitCode code = v.wrong ? EXIT_FINDINGS : EXIT_CLEAN;
     code = exit_worst(code, diag_fresh(r->s.cli->diag));
     RunReport report = {.cli = r->s.cli, .host = r->s.host, .c = c, .v = &v,
-                        .file = r->s.path, .reference = name, .sweep = sweep,
-                        .script = script, .exit = code};
+                        .file = r->s.path, .reference = rc->name,
+                        .sweep = rc->sweep, .script = rc->script, .exit = code};
     show_report(r, &report);
-    count_outputs(r, c, &v);
+    run_count_outputs(r, c, &v);
     if (!v.failed && !v.stopped && !launch_save(r->s.host, c))
         code = exit_worst(code, diag_fresh(r->s.cli->diag));
     verdict_release(&v);
+    return code;
+}
+
+ExitCode run_judge(Run *r, const RunCase *rc)
+{
+    ExitCode code = r->judge_case(r, rc);
     r->exit = exit_worst(r->exit, code);
     return code;
+}
+
+static ExitCode judge(Run *r, LaunchCase *c, Value reference, Text name,
+                      Text sweep, bool script)
+{
+    RunCase rc = {c, reference, name, sweep, script};
+    return run_judge(r, &rc);
 }
 
 static bool find_reference(Run *r, Text *name, Value *reference)
@@ -146,12 +158,14 @@ static ExitCode launch_one(Run *r, const NamedText *defines, int count,
     options.defines = defines;
     options.define_count = count;
     KernelObject *k = session_kernel(&r->s, &options);
+    if (k && r->kernel_only)
+        return r->kernel_only(r, k, sweep);
     bool ready = k && run_check_prints(r, k->ir);
     if (ready) {
         ready = launch_case(r->s.host, k, &options, &c)
                 && find_reference(r, &name, &reference);
         if (ready)
-            code = judge_case(r, &c, reference, name, sweep, false);
+            code = judge(r, &c, reference, name, sweep, false);
         launch_case_release(&c);
     }
     if (!ready) {
@@ -210,7 +224,7 @@ static void on_launched(void *ctx, const KernelObject *k,
 {
     Run *r = ctx;
     (void)k;
-    report_findings(r, run);
+    run_report_findings(r, run);
     r->launches++;
 }
 
@@ -238,8 +252,8 @@ static bool on_asserted(void *ctx, const Assertion *a)
     r->judge.atol = a->atol;
     r->judge.ratio = a->ratio;
     if (launch_case(r->s.host, a->kernel, &options, &c)) {
-        judge_case(r, &c, a->reference, reference_name(r, a->reference),
-                   (Text){0}, true);
+        judge(r, &c, a->reference, reference_name(r, a->reference),
+              (Text){0}, true);
         passes = r->last_upstream;
     }
     launch_case_release(&c);
@@ -310,6 +324,8 @@ static void run_script(Run *r)
 {
     session_script(&r->s);
     r->script_code = lang_exit_code(r->s.host->lang);
+    if (r->after_script)
+        r->after_script(r);
     if (r->launches == 0 && diag_errors(r->s.cli->diag) == 0
         && !r->script_code && !r->s.host->helped)
         diag_warning(r->s.cli->diag, (Span){0}, "no-launch",
@@ -329,7 +345,7 @@ static void json_open(Run *r)
     json_key(&r->json, TEXT("schema"));
     json_string(&r->json, "tilesim/1");
     json_key(&r->json, TEXT("command"));
-    json_string(&r->json, "run");
+    json_string(&r->json, r->command);
     json_key(&r->json, TEXT("file"));
     json_string(&r->json, r->s.path ? r->s.path : "");
     cli_devices(c, "h100", devices, countof(devices));
@@ -375,29 +391,36 @@ static void run_all(Run *r)
         run_one(r, r->s.defines, r->s.define_count, (Text){0});
 }
 
-int cmd_run(Cli *c)
+int run_command(Run *r, Cli *c, HostOptions *options)
 {
-    Run r = {.s = {.cli = c}};
-    HostOptions options = {.out = c->json ? stderr : stdout, .ctx = &r,
-                           .launched = on_launched, .asserted = on_asserted};
-    run_read_options(&r, c);
-    r.judge.progress = progress;
-    r.judge.progress_ctx = &r;
-    r.progress_on = !c->quiet && isatty(STDERR_FILENO);
-    bool open = session_open(&r.s, c, &options);
+    options->ctx = r;
+    options->asserted = r->judge_case ? on_asserted : NULL;
+    run_read_options(r, c);
+    r->judge.progress = progress;
+    r->judge.progress_ctx = r;
+    r->progress_on = !c->quiet && isatty(STDERR_FILENO);
+    bool open = session_open(&r->s, c, options);
     if (c->json)
-        json_open(&r);
+        json_open(r);
     if (open)
-        run_all(&r);
-    if (parallel_cancelled() && r.launches == 0 && !c->json)
+        run_all(r);
+    if (parallel_cancelled() && r->launches == 0 && !c->json)
         fprintf(stderr, "tilesim: stopped by %s before a kernel ran\n",
                 parallel_cancelled() == SIGINT ? "Ctrl-C" : "--timeout");
-    ExitCode code = exit_worst(session_exit(&r.s), r.exit);
+    ExitCode code = exit_worst(session_exit(&r->s), r->exit);
     int result = code;
-    if (code == EXIT_CLEAN && r.script_code)
-        result = r.script_code;
+    if (code == EXIT_CLEAN && r->script_code)
+        result = r->script_code;
     if (c->json)
-        json_close(&r, result);
-    session_close(&r.s);
+        json_close(r, result);
+    session_close(&r->s);
     return result;
+}
+
+int cmd_run(Cli *c)
+{
+    Run r = {.s = {.cli = c}, .command = "run", .judge_case = judge_case};
+    HostOptions options = {.out = c->json ? stderr : stdout,
+                           .launched = on_launched};
+    return run_command(&r, c, &options);
 }

@@ -83,16 +83,17 @@ static _Noreturn void unknown_option(const Cli *c, Text name)
 
 static OptionId find_option(const Cli *c, Text name)
 {
-    bool letter = name.len == 2 && name.at[1] != '-';
+    bool letter = name.len == 2 && name.at[1] != '-', others = false;
     for (int i = 0; i < OPT_COUNT; i++) {
         bool hit = letter ? rows[i].letter == name.at[1]
                           : text_is(name, rows[i].name);
         if (hit && (rows[i].commands & (1u << c->command)))
             return (OptionId)i;
-        if (hit)
-            cli_usage(c, "'%s' has no option '%.*s'",
-                      commands[c->command].name, TEXT_ARG(name));
+        others = others || hit;
     }
+    if (others)
+        cli_usage(c, "'%s' has no option '%.*s'", commands[c->command].name,
+                  TEXT_ARG(name));
     unknown_option(c, name);
 }
 

@@ -48,8 +48,8 @@ static void shape(TextBuf *b, const Tensor *t)
     buf_addc(b, ']');
 }
 
-static void row_start(TextBuf *b, size_t *line, const char *name,
-                      const char *what)
+void report_row(TextBuf *b, size_t *line, const char *name,
+                const char *what)
 {
     *line = b->len;
     buf_printf(b, "  %s", name);
@@ -74,7 +74,7 @@ static void row_end(TextBuf *b, size_t line, const char *verdict,
 }
 
 // The same, less the line's end: "ok     limit 1e-6".
-static void row_limit(TextBuf *b, size_t line, const char *verdict,
+void report_row_limit(TextBuf *b, size_t line, const char *verdict,
                       double limit)
 {
     report_column(b, line, 62);
@@ -93,25 +93,27 @@ static void algorithm_row(TextBuf *b, const RunReport *r,
                           const OutputVerdict *o)
 {
     size_t line;
-    row_start(b, &line, "algorithm", "the program computed in f64");
+    report_row(b, &line, "algorithm", "the program computed in f64");
     if (o->algorithm == JUDGED_NOT) {
         row_end(b, line, "-", "%s", r->v->no_algorithm ? r->v->no_algorithm
                                                      : "no block ran");
         return;
     }
     put_rel(b, o->algorithm_rel);
-    row_limit(b, line, word(o->algorithm), o->algorithm_limit);
+    report_row_limit(b, line, word(o->algorithm), o->algorithm_limit);
     buf_printf(b, ", %lld of %lld blocks\n", (long long)r->v->sampled,
                (long long)r->v->blocks);
 }
 
-static void rounding_row(TextBuf *b, const OutputVerdict *o)
+static void rounding_row(TextBuf *b, const RunReport *r,
+                         const OutputVerdict *o)
 {
     size_t line;
-    row_start(b, &line, "rounding", "the program as written");
+    report_row(b, &line, "rounding",
+               r->subject ? r->subject : "the program as written");
     put_rel(b, o->rounding_rel);
     bool slice = o->bad_slice >= 0 && o->rounding_rel <= o->rounding_limit;
-    row_limit(b, line, word(o->rounding), o->rounding_limit);
+    report_row_limit(b, line, word(o->rounding), o->rounding_limit);
     if (slice)
         buf_printf(b, ", exceeded by %.*s[%lld]", TEXT_ARG(o->name),
                    (long long)o->bad_slice);
@@ -131,7 +133,7 @@ static void upstream_row(TextBuf *b, const OutputVerdict *o, double rtol,
     report_number(&rule, atol);
     buf_puts(&rule, ", <= 1 %");
     buf_addc(&rule, '\0');
-    row_start(b, &line, "upstream", rule.at);
+    report_row(b, &line, "upstream", rule.at);
     buf_release(&rule);
     buf_printf(b, "%.3f %%", o->upstream_percent);
     if (o->upstream_passes && rms < 10 * atol)
@@ -185,19 +187,19 @@ static void expect_row(TextBuf *b, const OutputVerdict *o)
     size_t line;
     if (!o->has_expect)
         return;
-    row_start(b, &line, "expected", "the program against the file");
+    report_row(b, &line, "expected", "the program against the file");
     put_rel(b, o->expect_got_rel);
-    row_limit(b, line, o->expect_wrong ? "WRONG" : "ok", o->expect_limit);
+    report_row_limit(b, line, o->expect_wrong ? "WRONG" : "ok", o->expect_limit);
     buf_addc(b, '\n');
     if (!o->ref.storage)
         return;
-    row_start(b, &line, "", "the reference against the file");
+    report_row(b, &line, "", "the reference against the file");
     put_rel(b, o->expect_ref_rel);
     row_end(b, line, o->expect_ref_rel <= o->expect_limit ? "ok" : "WRONG",
             "%s", agreement(o));
 }
 
-static void output_block(TextBuf *b, const RunReport *r, const OutputVerdict *o)
+void report_output(TextBuf *b, const RunReport *r, const OutputVerdict *o)
 {
     size_t line = b->len;
     buf_printf(b, "\n%.*s %s", TEXT_ARG(o->name), dtype_info(o->dtype)->brief);
@@ -210,7 +212,7 @@ static void output_block(TextBuf *b, const RunReport *r, const OutputVerdict *o)
     buf_addc(b, '\n');
     if (r->v->has_reference) {
         algorithm_row(b, r, o);
-        rounding_row(b, o);
+        rounding_row(b, r, o);
         upstream_row(b, o, cli_float(r->cli, OPT_RTOL, 1e-2),
                      cli_float(r->cli, OPT_ATOL, 1e-2));
         worst_row(b, o);
@@ -272,7 +274,7 @@ static void blocks_line(TextBuf *b, const RunReport *r)
                    (long long)run->blocks_total);
 }
 
-static void scaled(TextBuf *b, double x, double step, const char *const *unit)
+void report_scaled(TextBuf *b, double x, double step, const char *const *unit)
 {
     while (x >= step && unit[1]) {
         x /= step;
@@ -290,14 +292,14 @@ static void work_line(TextBuf *b, const RunReport *r)
     const InterpResult *run = &r->v->run;
     buf_puts(b, "work      ");
     if (run->flops > 0) {
-        scaled(b, run->flops, 1000, flop);
+        report_scaled(b, run->flops, 1000, flop);
         buf_puts(b, " in ");
     }
     buf_printf(b, "%.2f s", run->seconds);
     if (r->v->has_reference)
         buf_printf(b, "; reference %.2f s", r->v->reference_seconds);
     buf_puts(b, "; peak ");
-    scaled(b, r->host->heap.peak, 1024, byte);
+    report_scaled(b, r->host->heap.peak, 1024, byte);
     buf_addc(b, '\n');
 }
 
@@ -316,7 +318,7 @@ static void stopped_line(TextBuf *b, const Verdict *v)
         buf_printf(b, "stopped %s: all but the run in f64 was done\n", why);
 }
 
-static void last_line(TextBuf *b, const RunReport *r)
+void report_last_line(TextBuf *b, const RunReport *r)
 {
     const Verdict *v = r->v;
     int wrong = 0, expected = 0;
@@ -353,14 +355,14 @@ void report_text(TextBuf *b, const RunReport *r)
     const Verdict *v = r->v;
     report_head(b, r);
     for (int i = 0; has_numbers(v) && i < v->output_count; i++)
-        output_block(b, r, &v->outputs[i]);
+        report_output(b, r, &v->outputs[i]);
     for (int i = 0; has_numbers(v) && i < v->output_count; i++)
         report_mismatch(b, &v->outputs[i], r->reference);
     checks_line(b, r);
     blocks_line(b, r);
     work_line(b, r);
     if (!r->script || v->stopped)
-        last_line(b, r);
+        report_last_line(b, r);
 }
 
 // ---- a sweep's line ---------------------------------------------------------

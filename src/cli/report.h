@@ -15,15 +15,29 @@ typedef struct {
     Text reference;             // its name, "" when none
     Text sweep;                 // "seq_len=1 is_causal=True", or ""
     bool script;                // which has a last line of its own
+    const char *subject;        // what is judged; NULL: "the program as written"
     ExitCode exit;
 } RunReport;
 
 void report_text(TextBuf *out, const RunReport *r);
 void report_json(Json *out, const RunReport *r);
+// Members of an output; of a kernel: name, place, arguments.
+void report_json_output(Json *out, const RunReport *r, const OutputVerdict *o);
+void report_json_kernel(Json *out, const RunReport *r, const KernelObject *k);
 // One line of a sweep; and of a launch that was not made.
 void report_line(TextBuf *out, const RunReport *r);
 void report_line_not_run(TextBuf *out, ExitCode code, Text sweep);
 void report_json_not_run(Json *out, ExitCode code, Text sweep);
+// An output's rows; the last line; "12.3 GFLOP": x in steps of 1000 or 1024.
+void report_output(TextBuf *out, const RunReport *r, const OutputVerdict *o);
+void report_last_line(TextBuf *out, const RunReport *r);
+void report_scaled(TextBuf *out, double x, double step,
+                   const char *const *unit);
+// Starts a row below an output; `*line` is where it begins.
+void report_row(TextBuf *out, size_t *line, const char *name,
+                const char *what);
+void report_row_limit(TextBuf *out, size_t line, const char *verdict,
+                      double limit);
 // report_head.c: what was run, on what.
 void report_head(TextBuf *out, const RunReport *r);
 // "fa.tile:57 main", and the first line of a report, which goes on with

@@ -96,9 +96,8 @@ static void numbers(Json *j, const RunReport *r, const OutputVerdict *o)
     json_end_object(j);
 }
 
-static void output(Json *j, const RunReport *r, const OutputVerdict *o)
+void report_json_output(Json *j, const RunReport *r, const OutputVerdict *o)
 {
-    json_begin_object(j);
     key_text(j, TEXT("name"), o->name);
     json_key(j, TEXT("dtype"));
     json_string(j, dtype_info(o->dtype)->name);
@@ -113,7 +112,6 @@ static void output(Json *j, const RunReport *r, const OutputVerdict *o)
     }
     if (o->wrong)
         mismatch(j, o);
-    json_end_object(j);
 }
 
 static void place(Json *j, const Cli *c, Span at)
@@ -146,9 +144,11 @@ static void findings(Json *j, const RunReport *r)
     json_end_array(j);
 }
 
-static void arguments(Json *j, const RunReport *r)
+void report_json_kernel(Json *j, const RunReport *r, const KernelObject *k)
 {
-    const IrConfig *c = &r->c->kernel->ir->config;
+    const IrConfig *c = &k->ir->config;
+    key_text(j, TEXT("kernel"), k->ir->name);
+    place(j, r->cli, k->ir->at);
     json_key(j, TEXT("arguments"));
     json_begin_object(j);
     for (int i = 0; i < c->argument_count; i++)
@@ -188,8 +188,11 @@ static void outputs(Json *j, const RunReport *r)
                  && v->stopped != STOPPED_REFERENCE;
     json_key(j, TEXT("outputs"));
     json_begin_array(j);
-    for (int i = 0; known && i < v->output_count; i++)
-        output(j, r, &v->outputs[i]);
+    for (int i = 0; known && i < v->output_count; i++) {
+        json_begin_object(j);
+        report_json_output(j, r, &v->outputs[i]);
+        json_end_object(j);
+    }
     json_end_array(j);
 }
 
@@ -199,9 +202,7 @@ void report_json(Json *j, const RunReport *r)
     json_begin_object(j);
     if (r->sweep.len)
         key_text(j, TEXT("sweep"), r->sweep);
-    key_text(j, TEXT("kernel"), r->c->kernel->ir->name);
-    place(j, r->cli, r->c->kernel->ir->at);
-    arguments(j, r);
+    report_json_kernel(j, r, r->c->kernel);
     key_int(j, TEXT("exit"), r->exit);
     json_key(j, TEXT("seed"));
     json_uint(j, r->host->options.seed);

@@ -1,12 +1,30 @@
-// run.h - what the parts of `tilesim run` share.
+// run.h - what the commands that execute share: `tilesim run` and `gpu`.
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 
 #include "cli/report.h"
 #include "cli/session.h"
 
+typedef struct Run Run;
+
+// A launch with its tensors, and what it is held to.
 typedef struct {
+    LaunchCase *c;
+    Value reference;            // or NONE
+    Text name;                  // of the reference
+    Text sweep;                 // what its row is called, or ""
+    bool script;                // whose assertion it is
+} RunCase;
+
+struct Run {
     Session s;
+    const char *command;        // "run"
+    // Judges one case and reports it; the exit code it causes.
+    ExitCode (*judge_case)(Run *r, const RunCase *rc);
+    // Or, for what needs no tensors.
+    ExitCode (*kernel_only)(Run *r, KernelObject *k, Text sweep);
+    // After a script, for what only recorded its kernels; or NULL.
+    void (*after_script)(Run *r);
     VerdictOptions judge;
     CaseOptions files;          // --in, --out, --expect
     double started, shown;
@@ -21,7 +39,16 @@ typedef struct {
     ExitCode exit;
     bool last_upstream;         // what upstream's rule said of the last case
     int script_code;            // of sys.exit
-} Run;
+};
+
+// cmd_run.c
+// Reads the file, and judges what the command line asks for.
+int run_command(Run *r, Cli *c, HostOptions *options);
+ExitCode run_judge(Run *r, const RunCase *rc);
+void run_progress_end(Run *r);
+void run_report_findings(Run *r, const InterpResult *run);
+void run_show_printed(const Run *r, const InterpResult *run);
+void run_count_outputs(Run *r, const LaunchCase *c, const Verdict *v);
 
 // run_options.c
 void run_read_options(Run *r, Cli *c);

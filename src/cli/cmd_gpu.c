@@ -1,0 +1,407 @@
+// cmd_gpu.c - `tilesim gpu`: translate, build, run on a device, compare, time.
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/gpu_report.h"
+#include "cli/run.h"
+#include "support/parallel.h"
+
+typedef enum { EMIT_NOT, EMIT_CUDA, EMIT_PTX } Emit;
+
+// A Run, first of all: what cmd_run.c passes to the functions below.
+typedef struct {
+    Run run;
+    const Device *target;           // by --target; NULL: by the device
+    PlanRules rules;
+    Emit emit;
+    bool build_only, verify, bench, keep, diff_plan;
+    int runs;
+    Gpu *gpu;                       // opened when first needed
+    ExitCode no_gpu;                // why there is none; 0: not tried, or open
+    struct {                        // judged for a script
+        const KernelObject **at;
+        int len, room;
+    } seen;
+} GpuRun;
+
+static GpuRun *gpu_run_of(Run *r)
+{
+    return (GpuRun *)r;
+}
+
+// ---- the device -------------------------------------------------------------
+
+static bool fits_device(GpuRun *g)
+{
+    const GpuInfo *i = gpu_info(g->gpu);
+    const Device *d = g->target ? g->target : gpu_target(i);
+    bool ok = d && (d->arch == ARCH_SM90 ? i->major == 9 : i->major >= 8);
+
+    if (!ok)
+        diag_error(g->run.s.cli->diag, EXIT_NO_DEVICE, (Span){0},
+                   "other-device", "%s is sm_%d%d, which does not run a plan "
+                   "for %s", i->name, i->major, i->minor,
+                   d ? d->title : "sm_80 or later");
+    g->target = d;
+    return ok;
+}
+
+static bool open_device(GpuRun *g)
+{
+    Cli *c = g->run.s.cli;
+    bool ok = true;
+
+    if (g->no_gpu)
+        return false;
+    if (!g->gpu) {
+        g->gpu = gpu_open(c->arena, c->diag);
+        if (g->gpu && cli_given(c, OPT_TIMEOUT))
+            gpu_set_watchdog(g->gpu, 1e9);      // --timeout is the limit
+        ok = g->gpu && fits_device(g);
+    } else if (gpu_faulted(g->gpu)) {
+        ok = gpu_restart(g->gpu);
+    }
+    if (!ok)
+        g->no_gpu = diag_fresh(c->diag);
+    return ok;
+}
+
+static const char *arch_of(const GpuRun *g)
+{
+    if (g->gpu)
+        return gpu_arch(g->run.s.cli->arena, gpu_info(g->gpu));
+    return device_arch_name(g->target);
+}
+
+// ---- what is written --------------------------------------------------------
+
+// To -o FILE, or to standard output.
+static bool write_text(GpuRun *g, Text text)
+{
+    Cli *c = g->run.s.cli;
+    const char *path = text_cstr(c->arena, cli_text(c, OPT_OUT, "")), *why;
+
+    if (!*path) {
+        fwrite(text.at, 1, text.len, stdout);
+        return true;
+    }
+    if (file_write(path, text.at, text.len, &why))
+        return true;
+    diag_error(c->diag, EXIT_ENVIRONMENT, (Span){0}, "no-file",
+               "cannot write '%s': %s", path, why);
+    return false;
+}
+
+static void keep_source(GpuRun *g, const GpuKernel *k)
+{
+    const char *why;
+
+    if (g->keep && !file_write(k->name, k->program->source.at,
+                               k->program->source.len, &why))
+        diag_error(g->run.s.cli->diag, EXIT_ENVIRONMENT, (Span){0}, "no-file",
+                   "cannot write '%s': %s", k->name, why);
+}
+
+static void diff_plans(GpuRun *g, KernelObject *k)
+{
+    Arena *a = g->run.s.cli->arena;
+    const Plan *theirs = plan_build(a, k->ir, g->target, PLAN_TILELANG);
+    const Plan *ours = theirs ? plan_build(a, k->ir, g->target, PLAN_TILESIM)
+                              : NULL;
+    TextBuf b = {0};
+
+    if (!ours)
+        return;
+    gpu_report_plans(&b, theirs, ours);
+    if (!b.len)
+        buf_puts(&b, "the two rules plan the same\n");
+    buf_write(&b, stdout);
+    buf_release(&b);
+}
+
+// ---- one launch -------------------------------------------------------------
+
+static void show(GpuRun *g, const GpuReport *report)
+{
+    TextBuf b = {0};
+
+    if (g->run.s.cli->json)
+        gpu_report_json(&g->run.json, report);
+    else if (report->run.sweep.len)
+        gpu_report_line(&b, report);
+    else
+        gpu_report_text(&b, report);
+    buf_write(&b, stdout);
+    fflush(stdout);
+    buf_release(&b);
+}
+
+// The CPU's run, which is what the device is held to; with --bench of some
+// blocks alone, and without the reference, which takes long at such sizes.
+static Verdict run_on_cpu(GpuRun *g, const RunCase *rc)
+{
+    Run *r = &g->run;
+    VerdictOptions o = r->judge;
+    Value reference = rc->reference;
+
+    o.keep_writes = true;
+    if (g->bench) {
+        reference = V_NONE;
+        o.run_blocks = r->judge.sample_blocks;
+    }
+    r->started = time_now();
+    Verdict v = verdict_run(r->s.host, rc->c, reference, &o);
+    run_progress_end(r);
+    run_show_printed(r, &v.run);
+    run_report_findings(r, &v.run);
+    return v;
+}
+
+// --out writes what the device made.
+static bool save_outputs(GpuRun *g, LaunchCase *c, const Verdict *v)
+{
+    bool ok;
+    Tensor kept[VERDICT_MAX_OUTPUTS];
+
+    for (int i = 0; i < v->output_count; i++) {
+        Tensor *t = &c->args[v->outputs[i].param].tensor;
+
+        kept[i] = *t;
+        *t = v->outputs[i].got;
+    }
+    ok = launch_save(g->run.s.host, c);
+    for (int i = 0; i < v->output_count; i++)
+        c->args[v->outputs[i].param].tensor = kept[i];
+    return ok;
+}
+
+static void judge_outputs(GpuRun *g, const RunCase *rc, GpuCase *c,
+                          GpuVerdict *gv, GpuReport *report)
+{
+    Run *r = &g->run;
+    GpuBench bench;
+    bool timed = !g->bench || gpu_bench(c, g->runs, &bench);
+    Verdict v = run_on_cpu(g, rc);
+
+    if (!v.failed && !v.stopped && timed) {
+        gpu_verify_judge(c, gv, &v, &r->judge);
+        report->run.v = &v;
+        report->verdict = gv;
+        report->bench = g->bench ? &bench : NULL;
+        report->run.exit = exit_worst(gv->wrong ? EXIT_FINDINGS : EXIT_CLEAN,
+                                      diag_fresh(r->s.cli->diag));
+        show(g, report);
+        run_count_outputs(r, rc->c, &v);
+        save_outputs(g, rc->c, &v);
+    } else {
+        report->run.exit = EXIT_CLEAN;
+    }
+    verdict_release(&v);
+}
+
+// The code of what was compared.
+static ExitCode run_on_device(GpuRun *g, const RunCase *rc, const GpuKernel *k,
+                              GpuReport *report)
+{
+    GpuVerdict gv = {0};
+    GpuCase c = {0};
+
+    if (gpu_case_make(g->gpu, k, rc->c, &c)
+        && gpu_verify_run(&c, g->verify, &gv)) {
+        report->c = &c;
+        report->device = gpu_info(g->gpu);
+        judge_outputs(g, rc, &c, &gv, report);
+    }
+    gpu_verdict_release(&gv);
+    gpu_case_release(&c);
+    return report->run.exit;
+}
+
+static GpuReport new_report(GpuRun *g, const GpuKernel *k)
+{
+    Run *r = &g->run;
+
+    return (GpuReport){
+        .run = {.cli = r->s.cli, .host = r->s.host, .file = r->s.path,
+                .subject = "the kernel on the device", .exit = EXIT_CLEAN},
+        .kernel = k, .arch = arch_of(g)};
+}
+
+static ExitCode judge_case(Run *r, const RunCase *rc)
+{
+    GpuRun *g = gpu_run_of(r);
+    KernelObject *k = rc->c->kernel;
+    ExitCode code = EXIT_CLEAN;
+    GpuKernel kernel;
+
+    vec_push(r->s.cli->arena, &g->seen, k);
+    if (!open_device(g))
+        return g->no_gpu;
+    if (gpu_kernel_make(r->s.host, k, g->target, g->rules, &kernel)) {
+        GpuReport report = new_report(g, &kernel);
+
+        report.run.c = rc->c;
+        report.run.reference = rc->name;
+        report.run.sweep = rc->sweep;
+        report.run.script = rc->script;
+        keep_source(g, &kernel);
+        if (gpu_kernel_build(&kernel, report.arch, GPU_CUBIN))
+            code = run_on_device(g, rc, &kernel, &report);
+    }
+    return exit_worst(code, diag_fresh(r->s.cli->diag));
+}
+
+// ---- a kernel without tensors -----------------------------------------------
+
+static void write_kernel(GpuRun *g, GpuKernel *k, Text sweep)
+{
+    GpuReport report = new_report(g, k);
+
+    keep_source(g, k);
+    if (g->emit == EMIT_CUDA) {
+        write_text(g, k->program->source);
+        return;
+    }
+    if (!gpu_kernel_build(k, report.arch,
+                          g->emit == EMIT_PTX ? GPU_PTX : GPU_CUBIN))
+        return;
+    report.run.sweep = sweep;
+    if (g->emit == EMIT_PTX)
+        write_text(g, k->built.image);
+    else
+        show(g, &report);
+}
+
+static ExitCode kernel_only(Run *r, KernelObject *k, Text sweep)
+{
+    GpuRun *g = gpu_run_of(r);
+    GpuKernel kernel;
+
+    if (g->diff_plan)
+        diff_plans(g, k);
+    else if (gpu_kernel_make(r->s.host, k, g->target, g->rules, &kernel))
+        write_kernel(g, &kernel, sweep);
+    r->launches++;
+    return diag_fresh(r->s.cli->diag);
+}
+
+// ---- scripts ----------------------------------------------------------------
+
+static bool was_seen(const GpuRun *g, const KernelObject *k)
+{
+    for (int i = 0; i < g->seen.len; i++)
+        if (g->seen.at[i] == k)
+            return true;
+    return false;
+}
+
+static void launch_recorded(Run *r, KernelObject *k)
+{
+    CaseOptions options = {0};
+    LaunchCase c;
+
+    if (launch_case(r->s.host, k, &options, &c)) {
+        RunCase rc = {.c = &c, .reference = V_NONE, .script = true};
+
+        run_judge(r, &rc);
+    }
+    launch_case_release(&c);
+}
+
+// Kernels that the script made and asserted nothing about, on tensors of ours.
+static void after_script(Run *r)
+{
+    GpuRun *g = gpu_run_of(r);
+    Host *h = r->s.host;
+
+    for (int i = 0; i < h->kernels.len && !parallel_cancelled(); i++) {
+        KernelObject *k = h->kernels.at[i];
+
+        if (r->kernel_only)
+            r->exit = exit_worst(r->exit, kernel_only(r, k, (Text){0}));
+        else if (!was_seen(g, k))
+            launch_recorded(r, k);
+    }
+}
+
+// ---- the command ------------------------------------------------------------
+
+static Emit read_emit(const Cli *c)
+{
+    Text t = cli_text(c, OPT_EMIT, "");
+
+    if (text_is(t, "cuda"))
+        return EMIT_CUDA;
+    if (text_is(t, "ptx"))
+        return EMIT_PTX;
+    if (cli_given(c, OPT_EMIT))
+        cli_usage(c, "--emit '%.*s': expected cuda or ptx", TEXT_ARG(t));
+    return EMIT_NOT;
+}
+
+static PlanRules read_rules(const Cli *c)
+{
+    Text t = cli_text(c, OPT_AS, "tilesim");
+
+    if (text_is(t, "tilelang"))
+        return PLAN_TILELANG;
+    if (!text_is(t, "tilesim"))
+        cli_usage(c, "--as '%.*s': expected tilesim or tilelang", TEXT_ARG(t));
+    return PLAN_TILESIM;
+}
+
+static void read_target(GpuRun *g, const Cli *c)
+{
+    const Device *devices[DEVICE_COUNT];
+    int n = cli_devices(c, "h100", devices, DEVICE_COUNT);
+
+    if (n > 1)
+        cli_usage(c, "gpu takes one --target, for it runs on one device");
+    if (devices[0]->vendor != VENDOR_NVIDIA)
+        diag_error(c->diag, EXIT_LIMIT, (Span){0}, "not-built",
+                   "'gpu' for %s is not built yet", devices[0]->title);
+    if (cli_given(c, OPT_TARGET) || g->run.kernel_only)
+        g->target = devices[0];
+}
+
+static void read_options(GpuRun *g, const Cli *c)
+{
+    g->emit = read_emit(c);
+    g->rules = read_rules(c);
+    g->build_only = cli_flag(c, OPT_BUILD_ONLY);
+    g->diff_plan = cli_flag(c, OPT_DIFF_PLAN);
+    g->verify = cli_flag(c, OPT_VERIFY);
+    g->bench = cli_flag(c, OPT_GPU_BENCH);
+    g->keep = cli_flag(c, OPT_KEEP);
+    g->runs = (int)cli_int(c, OPT_RUNS, 100, 1, 100000);
+    if (g->emit || g->build_only || g->diff_plan)
+        g->run.kernel_only = kernel_only;
+    else
+        g->run.judge_case = judge_case;
+    g->run.after_script = after_script;
+    if (c->json && (g->emit || g->diff_plan))
+        cli_usage(c, "--json reports a launch; --emit and --diff-plan print "
+                  "text");
+    read_target(g, c);
+}
+
+int cmd_gpu(Cli *c)
+{
+    GpuRun g = {.run = {.s = {.cli = c}, .command = "gpu"}};
+    FILE *nowhere = fopen("/dev/null", "w");    // what a script prints of a run
+    HostOptions options = {.out = nowhere ? nowhere : stderr,
+                           .record_only = true};
+    int code;
+
+    read_options(&g, c);
+    code = run_command(&g.run, c, &options);
+    if (nowhere)
+        fclose(nowhere);
+    if (g.gpu && gpu_hangs(g.gpu)) {
+        fflush(stdout);                 // closing would wait for the kernel
+        _exit(code);
+    }
+    if (g.gpu)
+        gpu_close(g.gpu);
+    return code;
+}
