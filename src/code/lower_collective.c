@@ -162,12 +162,21 @@ static bool loop_collective(Lower *l, const IrStmt *s)
     return s->loop != LOOP_PERSISTENT && all_collective(l, s->then);
 }
 
+// Each thread writes elements of its own.
+static bool places_vary(Lower *l, const IrStmt *s)
+{
+    for (int i = 0; i < s->index_count; i++)
+        if (varies(l, s->index[i]))
+            return true;
+    return false;
+}
+
 static bool store_collective(Lower *l, const IrStmt *s, bool inside)
 {
     if (is_own_buffer(l, s->buffer))
         return false;
     if (s->buffer->scope == SCOPE_FRAGMENT)
-        return true;
+        return !places_vary(l, s);
     if (!inside || !is_plain(l, s->value))
         return false;
     for (int i = 0; i < s->index_count; i++)

@@ -75,6 +75,10 @@ static const char *const pytest[] = {
 #include "host/prelude/pytest.inc"
     NULL
 };
+static const char *const emitters[] = {
+#include "host/prelude/emitters.inc"
+    NULL
+};
 static const char *const dtypes[] = {
 #include "host/prelude/dtypes.inc"
     NULL
@@ -122,6 +126,7 @@ static const struct {
     {"pytest", pytest},
     {"tilelang.testing", testing},
     {"tilelang.cuda.intrinsics.sparse_layout", sparse_layout},
+    {"_emitters", emitters},
     {"tilelang.language.dtypes", dtypes},
     {"tilelang.tvm.error", tvm_error},
     {"packaging.version", version},

@@ -345,7 +345,11 @@ static const char *const parts[] = {
     "language.fp8", "contrib", "contrib.nvcc", "engine", "engine.callback",
     "tools", "tools.cuda", "tools.cuda.iket", "transform", "tileop",
     "tileop.base", "tvm", "tvm.tirx", "intrinsics", "cuda", "cuda.intrinsics",
-    "rocm", "rocm.intrinsics",
+    "rocm", "rocm.intrinsics", "rocm.intrinsics.mfma_macro_generator",
+    "cuda.intrinsics.layout", "cuda.intrinsics.layout.mma_layout",
+    "cuda.intrinsics.macro", "cuda.intrinsics.macro.mma_macro_generator",
+    "cuda.language", "cuda.language.intrinsics", "rocm.language",
+    "rocm.language.intrinsics",
 };
 
 // PassConfigKey.TL_ENABLE_FAST_MATH is "tl.enable_fast_math".
@@ -482,6 +486,21 @@ static bool known_part(Host *h, Text name, Value *out)
     return prelude_import(h, name, out);
 }
 
+// What hand-written matrix code imports: swizzled layouts and emitters.
+static bool matrix_code(Lang *l, Text module, Text name, Value *out)
+{
+    Value emitters;
+
+    if (!text_ends(module, ".intrinsics") && !text_ends(module, ".mma_layout")
+        && !text_ends(module, "_macro_generator"))
+        return false;
+    if (lang_getattr(l, module_value(lang_layout_module(l)), name, out,
+                     (Span){0}))
+        return true;
+    return prelude_import(lang_options(l)->ctx, TEXT("_emitters"), &emitters)
+           && lang_getattr(l, emitters, name, out, (Span){0});
+}
+
 // A part of this part; else something that only upstream has.
 static bool lookup(Lang *l, Module *m, Text name, Value *out)
 {
@@ -493,10 +512,7 @@ static bool lookup(Lang *l, Module *m, Text name, Value *out)
     if (text_is(m->name, "tilelang.tvm.tirx")       // T without its tiles
         && primitive(l, name, out))
         return true;
-    // the swizzles of hand-written matrix code are layouts too
-    if (text_ends(m->name, ".intrinsics")
-        && lang_getattr(l, module_value(lang_layout_module(l)), name, out,
-                        (Span){0}))
+    if (matrix_code(l, m->name, name, out))
         return true;
     if (known_part(lang_options(l)->ctx, full, out))
         return true;

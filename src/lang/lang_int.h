@@ -104,4 +104,5 @@ Module *language_module(Lang *l);
 _Noreturn void language_unknown(Lang *l, Text name, Span at);
 // Attributes of KERNEL, INDEXMAP, TENSORSPEC, POLICY, LOOPFRAME values.
 bool trace_getattr(Lang *l, Value v, Text name, Value *out, Span at);
+bool policy_getattr(Lang *l, Value policy, Text name, Value *out);
 #endif

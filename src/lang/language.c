@@ -59,6 +59,8 @@ bool trace_getattr(Lang *l, Value v, Text name, Value *out, Span at)
                    "T.GemmWarpPolicy has Square, FullRow and FullCol; found "
                    "'%.*s'", TEXT_ARG(name));
     }
+    if (v.kind == VAL_POLICY)
+        return policy_getattr(l, v, name, out);
     if (v.kind == VAL_TENSORSPEC && text_is(name, "dtype")) {
         *out = v_dtype(v.spec->dtype);
         return true;
