@@ -271,6 +271,9 @@ bool has_layout(const IrBuffer *b);
 void set_layouts(Lower *l);
 // The element offset that the layout gives the element at `index`.
 bool layout_place(Lower *l, const IrBuffer *b, const Form *index, Form *out);
+// Fragments with a T.Fragment layout: a thread stores to elements of its own.
+bool has_owners(const IrBuffer *b);
+void check_owner(Lower *l, const IrBuffer *b, const Form *index);
 
 // ---- lower_race.c --------------------------------------------------------
 void note_read(Lower *l, const IrBuffer *b);

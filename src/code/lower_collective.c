@@ -176,7 +176,7 @@ static bool store_collective(Lower *l, const IrStmt *s, bool inside)
     if (is_own_buffer(l, s->buffer))
         return false;
     if (s->buffer->scope == SCOPE_FRAGMENT)
-        return !places_vary(l, s);
+        return !has_owners(s->buffer) || !places_vary(l, s);
     if (!inside || !is_plain(l, s->value))
         return false;
     for (int i = 0; i < s->index_count; i++)

@@ -1,5 +1,6 @@
 // lower_layout.c - annotate_layout on global tensors: their elements lie where
-// the index map says, not row by row (tilelang_surface 4.10).
+// the index map says, not row by row (tilelang_surface 4.10). On fragments it
+// says which thread has an element, and lets that thread store there.
 //
 // The map is lowered like any integer expressions, with the indices of the
 // access for its inputs. Its outputs' ranges over the whole tensor give the
@@ -127,4 +128,42 @@ bool layout_place(Lower *l, const IrBuffer *b, const Form *index, Form *out)
             !form_add(l, out, &f, l->layout[b->id].stride[i]))
             return false;
     return true;
+}
+
+// ---- fragments whose threads are given -----------------------------------
+
+bool has_owners(const IrBuffer *b)
+{
+    const IrIndexMap *m = b->layout;
+
+    return b->scope == SCOPE_FRAGMENT && !b->alias_of && m && m->thread &&
+           !m->maker.len && m->replicate <= 1 && m->in_rank == b->rank;
+}
+
+void check_owner(Lower *l, const IrBuffer *b, const Form *index)
+{
+    Form owner, self = {.col = 1, .lanes = {.reg = -1}}, kept[IR_MAX_RANK];
+    Val v[2];
+
+    for (int d = 0; d < b->rank; d++) {
+        kept[d] = index[d];
+        kept[d].lanes.temp = false; // the store needs it still
+    }
+    bind_inputs(l, b->layout, kept);
+    if (!form_of(l, b->layout->thread, &owner))
+        return;
+    v[0] = form_value(l, &owner, DT_I32);
+    v[1] = form_value(l, &self, DT_I32);
+    v[0] = apply(l, LANE_OP_EQ, DT_I32, DT_BOOL, v, 2);
+    if (l->failed)
+        return;
+    v[0] = promote(l, v[0], AT_LANES);
+    emit(l, (Instr){.op = INSTR_VCHECK,
+                    .a = v[0].reg,
+                    .b = new_site(l, SITE_ASSERT, -1, false,
+                                  text_format(l->arena, "the element of '%.*s' "
+                                              "is another thread's by its "
+                                              "layout", TEXT_ARG(b->name))),
+                    .c = l->par->mask});
+    release(l, v[0]);
 }

@@ -259,6 +259,8 @@ static void lower_store(Lower *l, const IrStmt *s)
     if (l->failed)
         return;
     v = cast_value(l, v, map_dtype(l, s->buffer->dtype), true);
+    if (in_thread_code(l) && has_owners(s->buffer))
+        check_owner(l, s->buffer, index);
     store_to(l, s->buffer, index, v, 0);
 }
 
