@@ -327,6 +327,7 @@ void let_others_come(Lower *l); // a SOFT here
 
 // ---- lower_collective.c --------------------------------------------------
 // inside: of a collective loop or condition, where lets end with it.
+bool is_point(const IrStmt *s);         // all its regions are single elements
 bool is_collective(Lower *l, const IrStmt *s, bool inside);
 // Whether s itself reads or writes shared memory that single threads write.
 bool touches_shared(Lower *l, const IrStmt *s);

@@ -92,7 +92,7 @@ static bool is_by_thread(Lower *l, const IrStmt *s)
     return k.varies;
 }
 
-static bool is_point(const IrStmt *s)
+bool is_point(const IrStmt *s)
 {
     for (int i = 0; i < s->operand_count; i++)
         if (s->operand[i].kind == OPERAND_REGION &&

@@ -61,12 +61,36 @@ static bool names_threads(void *ctx, IrStmt *s)
     return true;
 }
 
+static bool not_parallel(void *ctx, IrStmt *s)
+{
+    (void)ctx;
+    return s->kind != STMT_FOR || s->loop != LOOP_PARALLEL;
+}
+
+static bool adds(void *ctx, IrExpr *e)
+{
+    if (e->kind == EXPR_ATOMIC && e->op == OP_ATOMIC_ADD)
+        *(bool *)ctx = true;
+    return true;
+}
+
+// Each thread gets a value of its own from an atomic addition that stands
+// outside of T.Parallel.
+static bool adds_for_each(const IrStmt *launch)
+{
+    bool found = false;
+
+    if (launch->threads[0] * launch->threads[1] * launch->threads[2] > 1)
+        ir_walk(launch->then, not_parallel, adds, &found);
+    return found;
+}
+
 bool is_per_thread(const IrStmt *launch)
 {
     bool found = false;
 
     ir_walk(launch->then, names_threads, names_thread, &found);
-    return found;
+    return found || adds_for_each(launch);
 }
 
 // ---- the launch ----------------------------------------------------------

@@ -307,6 +307,43 @@ static bool runs_in_thread(Op op)
            op == OP_CLEAR || op == OP_TRANSPOSE || runs_per_element(op);
 }
 
+// A single element outside of T.Parallel: every thread of the block adds to it.
+static bool adds_per_thread(const Lower *l, const IrStmt *s)
+{
+    return !l->par && !l->thread && l->launch >= 0 &&
+           l->launches.at[l->launch].threads > 1 && is_point(s) &&
+           (s->op == OP_ATOMIC_ADD || s->op == OP_ATOMIC_ADDX2 ||
+            s->op == OP_ATOMIC_ADDX4);
+}
+
+static void lower_added(Lower *l, const IrStmt *s)
+{
+    if (s->op == OP_ATOMIC_ADD)
+        lower_atomic(l, s);
+    else
+        lower_atomic_row(l, s, s->op == OP_ATOMIC_ADDX2 ? 2 : 4);
+}
+
+static void lower_per_thread(Lower *l, const IrStmt *s)
+{
+    int threads = int_slot(l, DT_I64, l->launches.at[l->launch].threads);
+    int thread = new_slot(l, false), entry, next;
+    LoopCtx ctx;
+
+    emit(l, (Instr){.op = INSTR_MOV, .d = thread, .a = int_slot(l, DT_I64, 0)});
+    loop_enter(l, &ctx, thread);
+    entry = emit(l, (Instr){.op = INSTR_JUMPGE, .d = thread, .a = threads});
+    lower_added(l, s);
+    loop_continue_here(l, &ctx);
+    next = l->out->len;
+    emit(l, (Instr){.op = INSTR_NEXT,
+                    .d = thread,
+                    .a = threads,
+                    .b = entry + 1 - next});
+    patch(l, entry);
+    loop_leave(l, &ctx);
+}
+
 void lower_tile(Lower *l, const IrStmt *s)
 {
     const OpInfo *info = op_info(l->k->ops, s->op);
@@ -323,6 +360,10 @@ void lower_tile(Lower *l, const IrStmt *s)
     if (l->par && !in_thread_code(l) && info->class == OPCLASS_TILE &&
         !runs_per_element(s->op)) {
         unsupported(l, "%s inside of a T.Parallel", info->surface);
+        return;
+    }
+    if (adds_per_thread(l, s)) {
+        lower_per_thread(l, s);
         return;
     }
     switch (s->op) {
@@ -354,10 +395,8 @@ void lower_tile(Lower *l, const IrStmt *s)
         lower_print(l, s);
         break;
     case OP_ATOMIC_ADDX2:
-        lower_atomic_row(l, s, 2);
-        break;
     case OP_ATOMIC_ADDX4:
-        lower_atomic_row(l, s, 4);
+        lower_added(l, s);
         break;
     case OP_ATOMIC_STORE:
         lower_atomic_store(l, s);

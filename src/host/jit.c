@@ -100,18 +100,6 @@ static const Dict *tuned_config(JitObject *j, const Dict *given)
     return config;
 }
 
-static bool declared_tensor(const Function *fn, Text name)
-{
-    const Ast *def = fn->def;
-    for (int i = 0; i < def->x.len; i++) {
-        const Ast *s = def->x.at[i];
-        if (s->kind == AST_ANNASSIGN && !s->c && s->a->kind == AST_NAME
-            && text_eq(s->a->text, name))
-            return true;
-    }
-    return false;
-}
-
 static void missing_arguments(JitObject *j, const Text *names, int count,
                               Span at)
 {
@@ -147,7 +135,7 @@ static Dict *complete(JitObject *j, const Dict *given, const Dict *config,
                 ;
             else if (has)
                 v = fallback;
-            else if (j->eager && declared_tensor(fn, name))
+            else if (j->eager && lang_declares_tensor(fn, i))
                 continue;
             else if (!tuned || !dict_get(l, tuned, v_str(name), &v)) {
                 if (missing_count < 64)
@@ -237,6 +225,9 @@ static Text cache_key(JitObject *j, const Dict *params, const Dict *consts)
                 buf_puts(&b, dtype_info(v.spec->dtype)->name);
                 value_repr(l, &b, (Value){.kind = VAL_TUPLE,
                                           .list = v.spec->shape});
+                if (v.spec->strides)
+                    value_repr(l, &b, (Value){.kind = VAL_TUPLE,
+                                              .list = v.spec->strides});
             } else {
                 value_repr(l, &b, v);
             }
@@ -306,6 +297,19 @@ Value jit_spec(Host *h, DType t, int rank, const int64_t *shape, Span at)
     return (Value){.kind = VAL_TENSORSPEC, .spec = s};
 }
 
+// Strides are told where they are not those of the shape.
+static Value spec_of(Host *h, const Tensor *t, Span at)
+{
+    Value v = jit_spec(h, t->dtype, t->rank, t->shape, at);
+    Value strides[TENSOR_MAX_RANK];
+
+    for (int d = 0; d < t->rank; d++)
+        strides[d] = v_int(t->strides[d]);
+    if (!tensor_is_contiguous(t))
+        v.spec->strides = v_list(h->lang, strides, t->rank).list;
+    return v;
+}
+
 static Dict *by_name(JitObject *j, const Args *args)
 {
     Lang *l = j->host->lang;
@@ -333,8 +337,7 @@ static Dict *specs_of(JitObject *j, Dict *d, const Args *args)
     for (int i = 0; j->eager && i < d->len; i++) {
         const Tensor *t = tensor_of(d->values[i]);
         if (d->keys[i].kind != VAL_UNBOUND && t)
-            d->values[i] = jit_spec(j->host, t->dtype, t->rank, t->shape,
-                                    args->at_span);
+            d->values[i] = spec_of(j->host, t, args->at_span);
     }
     return d;
 }
@@ -373,10 +376,49 @@ static Value jit_call(Lang *l, Foreign *self, const Args *args)
     return v_foreign(&make_tuned(j, by_name(j, args), args->at_span)->foreign);
 }
 
+// par_compile([{"M": 64}, (64, 32), ...]): a kernel for each. T.ptr() among
+// the arguments stands for a tensor that is not there yet.
+static Value compiled(JitObject *j, Value given, Span at)
+{
+    Lang *l = j->host->lang;
+    Args args = {.at_span = at};
+    Dict *all = v_dict(l).dict;
+
+    if (given.kind == VAL_DICT)
+        all = given.dict;
+    else
+        all = by_name(j, &(Args){.at = value_to_list(l, given, at)->at,
+                                 .count = value_to_list(l, given, at)->len,
+                                 .at_span = at});
+    Dict *known = v_dict(l).dict;
+    for (int i = 0; i < all->len; i++)
+        if (all->keys[i].kind != VAL_UNBOUND && all->values[i].kind != VAL_EXPR)
+            dict_set(l, known, all->keys[i], all->values[i]);
+    return v_foreign(&make_tuned(j, specs_of(j, known, &args), at)->foreign);
+}
+
+static Value par_compile(JitObject *j, const Args *args)
+{
+    static const char *const names[] = {"configs", "num_workers=",
+                                        "ignore_error="};
+    Lang *l = j->host->lang;
+    Value v[countof(names)], out = v_list(l, NULL, 0);
+
+    args_bind(l, "par_compile", args, names, countof(names), v);
+    List *configs = value_to_list(l, v[0], args->at_span);
+    for (int i = 0; i < configs->len; i++)
+        list_append(l, out.list, compiled(j, configs->at[i], args->at_span));
+    return out;
+}
+
 static bool jit_method(Lang *l, Foreign *self, Text name, const Args *args,
                        Value *out)
 {
     JitObject *j = (JitObject *)self;
+    if (text_is(name, "par_compile")) {
+        *out = par_compile(j, args);
+        return true;
+    }
     if (!text_is(name, "compile") && !text_is(name, "get_tir")
         && !text_is(name, "get_kernel_source"))
         return false;

@@ -193,7 +193,13 @@ bool kernel_method(Lang *l, Foreign *self, Text name, const Args *args,
         *out = get_profiler(l, k, args);
         return true;
     }
-    if (text_is(name, "get_kernel_source") || text_is(name, "show_source")
+    if (text_is(name, "run_once")) {
+        Profiler *p = (Profiler *)profiler_new(k->host, k, SUPPLY_AUTO).foreign;
+        *out = run_once(l, p, args);
+        return true;
+    }
+    if (text_is(name, "get_kernel_source") || text_is(name, "get_host_source")
+        || text_is(name, "show_source")
         || text_is(name, "show_ptx")) {
         diag_warning(k->host->options.diag, args->at_span, "no-source",
                      "there is no device source in a run on the CPU");

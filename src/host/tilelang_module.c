@@ -21,9 +21,19 @@ static Value nothing(Lang *l, void *ctx, const Args *args)
 // A decorator without effect: @decorator, or @decorator(...).
 static Value same(Lang *l, void *ctx, const Args *args)
 {
-    if (args->count == 1 && args->at[0].kind == VAL_FUNCTION)
+    ValueKind kind = args->count == 1 ? args->at[0].kind : VAL_NONE;
+
+    if (kind == VAL_FUNCTION || kind == VAL_KERNEL)
         return args->at[0];
     return v_builtin(l, "decorator", same, ctx);
+}
+
+// A simplified function has no parameters that it does not use.
+static Value simplified(Lang *l, void *ctx, const Args *args)
+{
+    if (args->count && args->at[0].kind == VAL_KERNEL)
+        ir_drop_unused_params(args->at[0].kernel);
+    return same(l, ctx, args);
 }
 
 // ---- `with` without effect ---------------------------------------------------------
@@ -133,6 +143,23 @@ static Value fp8_type(Lang *l, void *ctx, const Args *args)
     if (d->fp8 == FP8_FNUZ)
         return v_dtype(e5m2 ? DT_E5M2FNUZ : DT_E4M3FNUZ);
     return v_dtype(e5m2 ? DT_E5M2 : DT_E4M3FN);
+}
+
+// tilelang.par_compile([func, ...], **options of compile)
+static Value par_compile(Lang *l, void *ctx, const Args *args)
+{
+    Value out = v_list(l, NULL, 0);
+    Args one = *args;
+
+    if (args->count != 1)
+        lang_raise(l, "TypeError", args->at_span,
+                   "par_compile() takes a list of functions");
+    List *funcs = value_to_list(l, args->at[0], args->at_span);
+    for (int i = 0; i < funcs->len; i++) {
+        one.at = &funcs->at[i];
+        list_append(l, out.list, tilelang_compile(l, ctx, &one));
+    }
+    return out;
 }
 
 // ---- tvm -------------------------------------------------------------------------
@@ -301,6 +328,8 @@ static const Row rows[] = {
     {"", "lazy_jit", tilelang_jit},
     {"", "autotune", tilelang_autotune},
     {"", "compile", tilelang_compile},
+    {"", "JITKernel", tilelang_compile},
+    {"", "par_compile", par_compile},
     {"", "cdiv", cdiv},
     {"", "next_power_of_2", next_power_of_2},
     {"", "disable_cache", nothing},
@@ -310,6 +339,7 @@ static const Row rows[] = {
     {"jit", "jit", tilelang_jit},
     {"jit", "lazy_jit", tilelang_jit},
     {"jit", "compile", tilelang_compile},
+    {"jit", "par_compile", par_compile},
     {"autotuner", "autotune", tilelang_autotune},
     {"autotuner", "set_autotune_inputs", quiet},
     {"math", "cdiv", cdiv},
@@ -325,7 +355,8 @@ static const Row rows[] = {
     {"contrib.nvcc", "get_target_compute_version", compute_version},
     {"transform", "simplify_prim_func", same},
     {"engine.callback", "register_cuda_postproc_callback", same},
-    {"transform", "simplify_prim_func", same},
+    {"transform.simplify", "apply_simplify", simplified},
+    {"transform.simplify", "simplify_prim_func", same},
     {"engine.callback", "register_hip_postproc_callback", same},
     {"tools.cuda.iket", "range", quiet},
     {"tools.cuda.iket", "session", quiet},
@@ -343,7 +374,8 @@ static const char *const parts[] = {
     "jit", "autotuner", "math", "profiler", "carver", "carver.arch",
     "carver.arch.driver", "utils", "utils.tensor", "utils.target", "testing",
     "language.fp8", "contrib", "contrib.nvcc", "engine", "engine.callback",
-    "tools", "tools.cuda", "tools.cuda.iket", "transform", "tileop",
+    "tools", "tools.cuda", "tools.cuda.iket", "transform",
+    "transform.simplify", "tileop",
     "tileop.base", "tvm", "tvm.tirx", "intrinsics", "cuda", "cuda.intrinsics",
     "rocm", "rocm.intrinsics", "rocm.intrinsics.mfma_macro_generator",
     "cuda.intrinsics.layout", "cuda.intrinsics.layout.mma_layout",
@@ -568,7 +600,8 @@ bool tilelang_import(Host *h, Text name, Value *out)
     if (known_part(h, name, out))
         return true;
     if (!text_starts(name, "tilelang.tvm.")
-        && !text_starts(name, "tilelang.transform."))
+        && !text_starts(name, "tilelang.transform.")
+        && !text_starts(name, "tilelang.engine."))
         return false;
     *out = module_value(make_part(h, text_slice(name, strlen("tilelang."),
                                                 name.len)));

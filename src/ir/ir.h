@@ -436,6 +436,9 @@ void ir_print_expr(TextBuf *out, const IrExpr *e);
 IrKernel *ir_read(Arena *a, const OpTable *ops, Diag *d, SourceSet *sources,
                   uint32_t file);
 
+// unused.c: tensors among the parameters that nothing reads or writes go.
+void ir_drop_unused_params(IrKernel *k);
+
 // walk.c - visitors, so that each pass does not write its own recursion. A
 // statement's own expressions come before the statements inside it; a whole
 // region has none. Index maps are not entered.

@@ -274,6 +274,8 @@ static IrBuffer *subscripted(Lang *l, Value base, Span at)
 Value device_getitem(Lang *l, Value base, Value index, Span at)
 {
     IrBuffer *b = subscripted(l, base, at);
+    if (index_is_vector(l, index))
+        return vector_getitem(l, base, index, at);
     IrRegion *r = subscript(l, b, index, at);
     if (r->form == REGION_SLICE)
         return (Value){.kind = VAL_REGION, .region = r};
@@ -293,7 +295,15 @@ static void fill_region(Lang *l, IrRegion *r, Value v, Span at)
 void device_setitem(Lang *l, Value base, Value index, Value v, Span at)
 {
     IrBuffer *b = subscripted(l, base, at);
+    if (index_is_vector(l, index)) {
+        vector_setitem(l, base, index, v, at);
+        return;
+    }
     IrRegion *r = subscript(l, b, index, at);
+    if (r->form == REGION_SLICE && v_is_vector(l, v)) {
+        vector_fill(l, r, v, at);
+        return;
+    }
     if (r->form == REGION_SLICE) {
         if (v_is_device(v) && v.kind != VAL_EXPR)
             lang_raise(l, "TypeError", at, "use T.copy to assign a tile");

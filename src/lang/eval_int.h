@@ -47,6 +47,7 @@ typedef struct LangMore {
     Map methods[VAL_KIND_COUNT];        // name -> const Method *
     Class *exceptions[EXC_COUNT];
     Class *object, *named_tuple;
+    Class *vector;              // marks tuples that are one: see vector.c
     struct {                    // texts being put together
         TextBuf **at;
         int len, room, depth;

@@ -205,6 +205,8 @@ Value binary_op(Lang *l, AstOp op, Value a, Value b, Span at)
 
     if (out.kind != VAL_UNBOUND)
         return out;
+    if (v_is_vector(l, a) || v_is_vector(l, b))
+        return vector_binary(l, op, a, b, at);
     if (v_is_device(a) || v_is_device(b))
         return device_binary(l, op, a, b, at);
     if ((a.kind == VAL_FOREIGN || b.kind == VAL_FOREIGN) &&

@@ -161,7 +161,9 @@ Module *lang_layout_module(Lang *l);
 // argument shapes: `bound` gives tensors as TENSORSPEC values with INT shapes
 // and other parameters as stage values, by name; `consts` binds T.const names
 // that no tensor gives. NULL after reporting.
-bool lang_is_eager(const Function *f);          // with T.Kernel in its body
+bool lang_is_eager(const Function *f);          // T.Kernel in its own body
+// Is parameter i a tensor by its annotation, or by a line of the body?
+bool lang_declares_tensor(const Function *f, int i);
 IrKernel *lang_trace_eager(Lang *l, Value function, const Args *args,
                            const Dict *consts, Span at);
 // A value as an attribute of the IR: what the kernel's configuration holds.

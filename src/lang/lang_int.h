@@ -75,6 +75,10 @@ bool value_is_device(Value v);
 bool unseen_argument(Lang *l, const char *function, const Args *args,
                      Value *out);
 
+// ---- vector.c ---------------------------------------------------------------
+bool v_is_vector(const Lang *l, Value v);
+Value vector_binary(Lang *l, AstOp op, Value a, Value b, Span at);
+
 // ---- trace.c, trace_stmt.c, device.c, prim.c: the tracer -------------------
 // In frames with `traced` set exec_statement asks here first; false: not a
 // statement with rules of its own, run it the Python way. Nested blocks are

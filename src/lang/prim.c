@@ -417,7 +417,7 @@ Value prim_call(Lang *l, Op op, const Args *args)
     if (unseen_argument(l, "", args, &out))
         return out;
     Bound b = prim_bind(l, op, args);
-    if (stage_call(l, &b, &out) || thread_call(l, &b, &out))
+    if (vector_call(l, &b, &out) || stage_call(l, &b, &out) || thread_call(l, &b, &out))
         return out;
     switch (b.info->class) {
     case OPCLASS_EXPR:

@@ -338,8 +338,7 @@ Value tile_call(Lang *l, const Bound *b)
     if (load || b->op == OP_ATOMIC_STORE)
         check_order(l, b);
     if (wants_prev(l, b) && takes_address(b->op))
-        lang_unsupported(l, b->call, "return_prev of %s, a vector of values,",
-                         b->info->surface);
+        return vector_atomic(l, b, b->op == OP_ATOMIC_ADDX2 ? 2 : 4);
     if (load || wants_prev(l, b))
         return atomic_prev(l, b, load);
     trace_add(l, tile_stmt(l, b));

@@ -334,12 +334,6 @@ static bool launches(const AstList *body, int depth)
     return false;
 }
 
-bool lang_is_eager(const Function *fn)
-{
-    return !fn->is_prim_func && !fn->is_macro && fn->def->kind == AST_FUNCTION
-           && launches(&fn->def->x, 0);
-}
-
 // Is parameter `name` declared by `name: T.Tensor(...)` in the body?
 static bool declared_in_body(const Function *fn, Text name)
 {
@@ -349,6 +343,46 @@ static bool declared_in_body(const Function *fn, Text name)
             && text_eq(s->a->text, name))
             return true;
     }
+    return false;
+}
+
+// T.Tensor[...], T.Tensor(...) or T.ptr as the annotation of a parameter.
+static bool is_tensor_annotation(const Ast *e)
+{
+    if (e && (e->kind == AST_CALL || e->kind == AST_SUBSCRIPT))
+        e = e->a;
+    return e && (e->kind == AST_ATTRIBUTE || e->kind == AST_NAME)
+           && (text_is(e->text, "Tensor") || text_is(e->text, "StridedTensor")
+               || text_is(e->text, "ptr"));
+}
+
+static bool defines_function(const AstList *body)
+{
+    for (int i = 0; i < body->len; i++)
+        if (body->at[i]->kind == AST_FUNCTION)
+            return true;
+    return false;
+}
+
+bool lang_declares_tensor(const Function *fn, int param)
+{
+    const Ast *p = fn->def->b->x.at[param];
+
+    return declared_in_body(fn, p->text) || is_tensor_annotation(p->a);
+}
+
+// A launch of its own, or tensors for a macro to launch on.
+bool lang_is_eager(const Function *fn)
+{
+    if (fn->is_prim_func || fn->is_macro || fn->def->kind != AST_FUNCTION)
+        return false;
+    if (launches(&fn->def->x, 0))
+        return true;
+    if (defines_function(&fn->def->x))
+        return false;
+    for (int i = 0; i < function_param_count(fn); i++)
+        if (lang_declares_tensor(fn, i))
+            return true;
     return false;
 }
 
@@ -374,12 +408,32 @@ Value trace_argument(const Trace *t, Text name)
     return (Value){.kind = VAL_UNBOUND};
 }
 
+// A parameter whose annotation declares it.
+static bool bind_annotated(Lang *l, Frame *f, Function *fn, const Ast *p)
+{
+    Value spec;
+
+    if (!is_tensor_annotation(p->a) || declared_in_body(fn, p->text))
+        return false;
+    spec = annotation_value(l, fn, p);
+    if (spec.kind != VAL_TENSORSPEC
+        && !(spec.kind == VAL_PRIM && spec.prim == OP_PTR))
+        return false;
+    spec = declare_param(l, p->text, spec, p->at);
+    if (spec.kind == VAL_BUFFER)
+        trace_check_dtype(l, l->trace, spec.buffer, p->at);
+    name_bind(l, f, p->text, spec);
+    return true;
+}
+
 static void bind_eager_params(Lang *l, Frame *f, Function *fn,
                               const Args *args)
 {
     const AstList *params = params_of(fn);
     for (int i = 0; i < params->len; i++) {
         const Ast *p = params->at[i];
+        if (bind_annotated(l, f, fn, p))
+            continue;
         Value v = trace_argument(l->trace, p->text);
         if (v.kind == VAL_UNBOUND)
             v = fn->defaults[i];
@@ -400,8 +454,26 @@ bool trace_holds(DType held, DType t)
     return t == DT_TF32 && held == DT_F32;
 }
 
-// A T.const name that stands alone as a size of a declared tensor takes the
-// actual size.
+static void match_const(Lang *l, Trace *t, const IrExpr *e, int64_t size,
+                        const char *what, int d, const IrBuffer *b, Span at)
+{
+    for (int i = 0; i < t->consts.len; i++) {
+        ConstSize *c = &t->consts.at[i];
+
+        if (e->kind != EXPR_VAR || e->var != c->var)
+            continue;
+        if (c->known && c->value != size)
+            lang_raise(l, "ValueError", at,
+                       "%.*s is %lld here and %lld in %s %d of '%.*s'",
+                       TEXT_ARG(c->name), (long long)c->value,
+                       (long long)size, what, d, TEXT_ARG(b->name));
+        c->known = true;
+        c->value = size;
+    }
+}
+
+// A T.const name that stands alone as a size or stride of a declared tensor
+// takes the actual one.
 static void match_consts(Lang *l, Trace *t, const IrBuffer *b, Value actual,
                          Span at)
 {
@@ -413,24 +485,21 @@ static void match_consts(Lang *l, Trace *t, const IrBuffer *b, Value actual,
                    "'%.*s' is declared with %d dimension%s, the tensor has %d",
                    TEXT_ARG(b->name), b->rank, b->rank == 1 ? "" : "s",
                    shape->len);
-    for (int d = 0; d < b->rank; d++) {
-        const IrExpr *e = b->shape[d];
-        int64_t size = shape->at[d].i;
-        if (d + 1 == b->rank && dtype_info(b->dtype)->bits < 8
-            && actual.spec->dtype != b->dtype)
-            size *= 2;
-        for (int i = 0; i < t->consts.len; i++) {
-            ConstSize *c = &t->consts.at[i];
-            if (e->kind != EXPR_VAR || e->var != c->var)
-                continue;
-            if (c->known && c->value != size)
-                lang_raise(l, "ValueError", at,
-                           "%.*s is %lld here and %lld in dimension %d of "
-                           "'%.*s'", TEXT_ARG(c->name), (long long)c->value,
-                           (long long)size, d, TEXT_ARG(b->name));
-            c->known = true;
-            c->value = size;
-        }
+    // two elements of 4 bits are one of the tensor's
+    bool packed = dtype_info(b->dtype)->bits < 8
+                  && actual.spec->dtype != b->dtype;
+    int64_t stride = 1;
+    for (int d = b->rank - 1; d >= 0; d--) {
+        bool last = d + 1 == b->rank;
+        int64_t size = shape->at[d].i * (last && packed ? 2 : 1);
+        const List *given = actual.spec->strides;
+        if (given)
+            stride = given->at[d].i * (!last && packed ? 2 : 1);
+        match_const(l, t, b->shape[d], size, "dimension", d, b, at);
+        if (b->strides[d])
+            match_const(l, t, b->strides[d], stride, "the stride of dimension",
+                        d, b, at);
+        stride *= size;
     }
 }
 

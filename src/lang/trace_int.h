@@ -105,6 +105,7 @@ Value trace_freeze(Lang *l, Text name, IrExpr *e, Span at);
 IrKernel *trace_kernel(Lang *l);
 // Raises when there is no kernel under construction.
 Trace *trace_need(Lang *l, const char *what, Span at);
+void trace_check_dtype(Lang *l, const Trace *t, const IrBuffer *b, Span at);
 IrBuffer *trace_tensor(Lang *l, const TensorSpec *spec, Text name, Span at);
 // Runs `body` into a fresh BLOCK under a scope; returns the block.
 IrStmt *trace_body(Lang *l, Frame *f, const AstList *body, const char *what,
@@ -171,6 +172,14 @@ Value alloc_reducer(Lang *l, const Bound *b, IrBuffer *buffer);
 IrStmt *reducer_update(Lang *l, IrBuffer *b, IrExpr *const *index,
                        IrExpr *value, Span at);
 Value truth_of_region(Lang *l, const Bound *b);
+
+// vector.c: values of several lanes. False: not one of these.
+bool vector_call(Lang *l, const Bound *b, Value *out);
+Value vector_atomic(Lang *l, const Bound *b, int n);    // n adjacent elements
+bool index_is_vector(const Lang *l, Value index);
+Value vector_getitem(Lang *l, Value base, Value index, Span at);
+void vector_setitem(Lang *l, Value base, Value index, Value v, Span at);
+void vector_fill(Lang *l, const IrRegion *r, Value v, Span at);
 
 // prim_stage.c: rows that are not statements on regions. False: not one.
 bool stage_call(Lang *l, const Bound *b, Value *out);

@@ -269,7 +269,7 @@ static bool is_param_name(const Trace *t, Text name)
 }
 
 // The dtype of the tensor that was passed must be the declared one.
-static void check_dtype(Lang *l, const Trace *t, const IrBuffer *b, Span at)
+void trace_check_dtype(Lang *l, const Trace *t, const IrBuffer *b, Span at)
 {
     Value actual = trace_argument(t, b->name);
     if (actual.kind == VAL_TENSORSPEC
@@ -297,7 +297,7 @@ static void trace_annassign(Lang *l, Frame *f, const Ast *s)
         lang_raise(l, "ValueError", s->at, "'%.*s' is declared twice",
                    TEXT_ARG(s->a->text));
     IrBuffer *b = trace_tensor(l, spec.spec, s->a->text, s->a->at);
-    check_dtype(l, t, b, s->at);
+    trace_check_dtype(l, t, b, s->at);
     ir_param(t->k, s->a->text, b, NULL);
     trace_bind(l, f, s->a->text, v_buffer(b));
 }

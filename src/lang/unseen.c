@@ -35,6 +35,20 @@ _Noreturn static void look_at(Lang *l, Span at)
                      "generates, which");
 }
 
+// What upstream's compiler would make is not there to be run on tensors, or to
+// call a function of the program.
+static void check_call(Lang *l, const Args *args)
+{
+    for (int i = 0; i < args->count; i++) {
+        Value v = args->at[i];
+
+        if (v.kind == VAL_FUNCTION ||
+            (v.kind == VAL_FOREIGN && strcmp(v.foreign->type->name, "Tensor")
+                                          == 0))
+            look_at(l, args->at_span);
+    }
+}
+
 static bool unseen_getattr(Lang *l, Foreign *self, Text name, Value *out,
                            Span at)
 {
@@ -57,6 +71,8 @@ static bool unseen_method(Lang *l, Foreign *self, Text name, const Args *args,
 {
     if (text_starts(name, "assert"))
         lang_not_compared(l, args->at_span);
+    else
+        check_call(l, args);
     *out = itself(self);
     return true;
 }
@@ -65,6 +81,8 @@ static Value unseen_call(Lang *l, Foreign *self, const Args *args)
 {
     if (((UnseenValue *)self)->asserts)
         lang_not_compared(l, args->at_span);
+    else
+        check_call(l, args);
     return itself(self);
 }
 

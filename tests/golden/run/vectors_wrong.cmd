@@ -1,0 +1,14 @@
+run --kernel wrong -D case=0 vectors_wrong.tile
+run --kernel wrong -D case=1 vectors_wrong.tile
+run --kernel wrong -D case=2 vectors_wrong.tile
+run --kernel wrong -D case=3 vectors_wrong.tile
+run --kernel wrong -D case=4 vectors_wrong.tile
+run --kernel wrong -D case=5 vectors_wrong.tile
+run --kernel wrong -D case=6 vectors_wrong.tile
+run --kernel wrong -D case=7 vectors_wrong.tile
+run --kernel wrong -D case=8 vectors_wrong.tile
+run --kernel wrong -D case=9 vectors_wrong.tile
+run --kernel wrong -D case=10 vectors_wrong.tile
+run --kernel wrong -D case=11 vectors_wrong.tile
+run --kernel wrong -D case=12 vectors_wrong.tile
+run --kernel wrong -D case=13 vectors_wrong.tile
