@@ -133,6 +133,7 @@ Counter *counts_of(const Counts *c, Arena *a, const Plan *p)
 
     if (c->unknown)
         return out;
+    count_sizes(out, c->sizes);
     if (c->events)
         count_events_feed(c->events, out);
     else

@@ -76,7 +76,7 @@ const Instr *exec_EVENT(Worker *w, const Instr *i)
         return i + 1;
     for (int v = 0; v < e->var_count; v++)
         value[v] = w->slot[e->slot[v]].i;
-    o->event(o->event_ctx, (int)(w - w->run->workers), i->a, value);
+    o->event(o->event_ctx, (int)(w - w->run->workers), w->block, i->a, value);
     return i + 1;
 }
 

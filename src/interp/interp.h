@@ -64,8 +64,10 @@ typedef struct {
     void *progress_ctx;
     int max_findings;           // kept per run, default 20; all are counted
     // Code with events only: `event` of code_events, its variables' values.
-    // Called from all threads, `worker` being below parallel_threads().
-    void (*event)(void *ctx, int worker, int event, const int64_t *values);
+    // Called from all threads, `worker` being below parallel_threads(); block
+    // is the linear id in the statement's launch.
+    void (*event)(void *ctx, int worker, int64_t block, int event,
+                  const int64_t *values);
     void *event_ctx;
 } InterpOptions;
 

@@ -128,9 +128,10 @@ bool plan_access_needs(const Plan *p, const PlanMove *v, const PlanEnv *ranges,
 // nest.c - how often a statement runs and with what values, from the loops
 // around it alone: `times` with `env`, of which only what plan_access_needs()
 // names for a move of it is set. False, possibly after some calls: a `while`, a
-// loop that may end early, or data decide. `sizes` has T.dynamic sizes.
+// loop that may end early, or data decide. `sizes` has T.dynamic sizes. With
+// by_block the variables of the grid are set, and nothing for the moves.
 typedef void PlanRun(void *ctx, const PlanEnv *env, int64_t times);
 bool plan_each_run(Arena *a, const Plan *p, const PlanLaunch *l,
-                   const IrStmt *s, const PlanEnv *sizes, PlanRun *run,
-                   void *ctx);
+                   const IrStmt *s, const PlanEnv *sizes, bool by_block,
+                   PlanRun *run, void *ctx);
 #endif

@@ -22,6 +22,7 @@ typedef struct {
         Step *at;
         int len, room;
     } steps;                        // from the launch in to the statement
+    bool by_block;                  // every block by itself
     bool open;                      // a loop that may end early, or a `while`
     bool *needed;                   // by variable
     int64_t *low, *high;
@@ -281,20 +282,23 @@ static void find_needs(Nest *n, const PlanLaunch *l)
 {
     PlanEnv ranges = {.var = n->low, .var_high = n->high};
 
-    for (int i = 0; i < l->move_count; i++)
+    for (int i = 0; !n->by_block && i < l->move_count; i++)
         if (l->moves[i].stmt == n->target &&
             !plan_access_needs(n->plan, &l->moves[i], &ranges, need_var, n))
             n->open = true;
+    for (int d = 0; n->by_block && d < l->stmt->var_count; d++)
+        n->needed[l->stmt->vars[d]->id] = true;
     need_steps(n);
 }
 
 bool plan_each_run(Arena *a, const Plan *p, const PlanLaunch *l,
-                   const IrStmt *s, const PlanEnv *sizes, PlanRun *run,
-                   void *ctx)
+                   const IrStmt *s, const PlanEnv *sizes, bool by_block,
+                   PlanRun *run, void *ctx)
 {
     int vars = p->kernel->next_var;
     size_t bytes = sizeof(int64_t) * (size_t)vars;
     Nest n = {.plan = p, .target = s, .arena = a, .run = run, .ctx = ctx,
+              .by_block = by_block,
               .needed = new_array(a, bool, vars + 1),
               .low = new_array(a, int64_t, vars + 1),
               .high = new_array(a, int64_t, vars + 1)};

@@ -51,6 +51,7 @@ static bool build_launch(void *ctx, IrStmt *s)
     plan_shared_layouts(p);
     plan_pipelines(p, s);
     plan_moves(p, s);
+    plan_tasks(p);
     b->ok &= plan_arena(p, s);
     return false;
 }

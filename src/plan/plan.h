@@ -93,6 +93,16 @@ typedef struct {
     int partner, times;             // workspace: lane t touches t ^ partner
 } PlanMove;
 
+// A statement on tiles: a loop over points, a gemm, a reduction.
+typedef enum { TASK_LOOP, TASK_GEMM, TASK_REDUCE, TASK_SCAN } PlanTaskKind;
+typedef struct {
+    PlanTaskKind kind;
+    const IrStmt *stmt;
+    int64_t points;                 // that all threads of a block together do:
+                                    // what each copy does counts
+    const PlanGemm *gemm;
+} PlanTask;
+
 typedef struct {
     const IrStmt *stmt;             // the LAUNCH
     int threads;                    // as written
@@ -106,6 +116,8 @@ typedef struct {
     int gemm_count;
     PlanMove *moves;                // in program order
     int move_count;
+    PlanTask *tasks;                // in program order
+    int task_count;
     IrBuffer **fragments;           // allocated by the launch
     int fragment_count;
 } PlanLaunch;

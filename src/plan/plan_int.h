@@ -125,6 +125,8 @@ PlanWork *plan_operand_work(PlanState *p, const PlanGemm *g, bool is_b);
 PlanLoop *plan_single_loop(PlanState *p, const IrStmt *s, IrBuffer *b,
                            IrExpr *const *index, bool is_store);
 
+void plan_tasks(PlanState *p);
+
 // copy.c
 // TMA moves boxes by a descriptor; where the global side is one run of bytes,
 // *bulk is set and none is needed.

@@ -184,3 +184,36 @@ PlanWork *plan_operand_work(PlanState *p, const PlanGemm *g, bool is_b)
             deal(w, g, &c, i, j, is_b, k_first ? j * x + i : i * k + j);
     return w;
 }
+
+// ---- tasks -----------------------------------------------------------------
+
+static int64_t points_of(const PlanState *p, const PlanOp *op)
+{
+    const PlanFragment *f;
+
+    if (op->kind == PLANOP_LOOP)
+        return op->loop->points *
+               (op->layout && !stores_to_memory(op->loop)
+                    ? op->layout->replicas : 1);
+    f = op->kind == PLANOP_REDUCE ? p->fragment[op->reduce.src->id] : NULL;
+    return f ? (int64_t)f->elements * f->replicas : 0;
+}
+
+void plan_tasks(PlanState *p)
+{
+    static const PlanTaskKind kinds[] = {
+        [PLANOP_LOOP] = TASK_LOOP, [PLANOP_REDUCE] = TASK_REDUCE,
+        [PLANOP_GEMM] = TASK_GEMM, [PLANOP_SCAN] = TASK_SCAN,
+    };
+
+    p->launch->task_count = p->ops.len;
+    p->launch->tasks = new_array(p->arena, PlanTask, p->ops.len + 1);
+    for (int i = 0; i < p->ops.len; i++) {
+        const PlanOp *op = &p->ops.at[i];
+
+        p->launch->tasks[i] = (PlanTask){
+            .kind = kinds[op->kind], .stmt = op->stmt,
+            .points = points_of(p, op), .gemm = op->gemm,
+        };
+    }
+}

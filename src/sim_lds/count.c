@@ -14,6 +14,8 @@ typedef struct {
     int64_t times;
 } Case;
 
+enum { MOST_BLOCKS = 1 << 17 };     // beyond it nobody asks which
+
 struct Counter {
     Arena *arena;
     const Plan *plan;
@@ -263,8 +265,30 @@ static void count_access(Counter *c, const PlanLaunch *l, CountAccess *a,
     k->once = once;
 }
 
+static CountStmt *stmt_of(Counter *c, const IrStmt *s)
+{
+    for (int i = 0; i < c->launch_count; i++)
+        for (int j = 0; j < c->launches[i].stmt_count; j++)
+            if (c->launches[i].stmts[j].stmt == s)
+                return &c->launches[i].stmts[j];
+    return NULL;
+}
+
+void count_block(Counter *c, const IrStmt *s, int64_t block, int64_t times)
+{
+    CountStmt *k = stmt_of(c, s);
+
+    if (!k || k->blocks.len >= MOST_BLOCKS)
+        return;
+    vec_push(c->arena, &k->blocks, ((typeof(*k->blocks.at)){block, times}));
+}
+
 void count_run(Counter *c, const IrStmt *s, const PlanEnv *env, int64_t times)
 {
+    CountStmt *k = stmt_of(c, s);
+
+    if (k)
+        k->executions += times;
     for (int i = 0; i < c->launch_count; i++) {
         CountLaunch *l = &c->launches[i];
 
@@ -311,6 +335,26 @@ static const char *without_event(const PlanLaunch *l, const PlanMove *v)
                : "one word for all lanes: no conflicts, number unknown";
 }
 
+static void count_open_launch(Counter *c, CountLaunch *l, const Code *code)
+{
+    const PlanLaunch *p = l->launch;
+
+    l->count = p->move_count;
+    l->at = new_array(c->arena, CountAccess, l->count + 1);
+    for (int j = 0; j < l->count; j++) {
+        CountAccess *a = &l->at[j];
+
+        *a = count_access_of(c->plan->device, &p->moves[j]);
+        if (!a->unknown && code && !has_event(code, a->move->stmt))
+            a->unknown = without_event(p, a->move);
+    }
+    l->block_count = -1;
+    l->stmt_count = p->task_count;
+    l->stmts = new_array(c->arena, CountStmt, l->stmt_count + 1);
+    for (int j = 0; j < l->stmt_count; j++)
+        l->stmts[j].stmt = p->tasks[j].stmt;
+}
+
 Counter *count_new(Arena *a, const Plan *p, const Code *code)
 {
     Counter *c = new (a, Counter);
@@ -318,30 +362,36 @@ Counter *count_new(Arena *a, const Plan *p, const Code *code)
     *c = (Counter){.arena = a, .plan = p, .launch_count = p->launch_count,
                    .launches = new_array(a, CountLaunch, p->launch_count + 1)};
     for (int i = 0; i < p->launch_count; i++) {
-        CountLaunch *l = &c->launches[i];
-
-        l->launch = &p->launches[i];
-        l->count = l->launch->move_count;
-        l->at = new_array(a, CountAccess, l->count + 1);
-        for (int j = 0; j < l->count; j++) {
-            l->at[j] = count_access_of(p->device, &l->launch->moves[j]);
-            if (!l->at[j].unknown && code &&
-                !has_event(code, l->at[j].move->stmt))
-                l->at[j].unknown = without_event(l->launch, l->at[j].move);
-        }
+        c->launches[i].launch = &p->launches[i];
+        count_open_launch(c, &c->launches[i], code);
     }
     return c;
 }
 
+// ---- closed expressions ----------------------------------------------------
+
 typedef struct {
     Counter *counter;
+    const PlanLaunch *launch;
     const IrStmt *stmt;
+    int64_t grid[IR_MAX_GRID];
 } Closed;
 
 static void on_run(void *ctx, const PlanEnv *env, int64_t times)
 {
     Closed *k = ctx;
     count_run(k->counter, k->stmt, env, times);
+}
+
+static void on_block(void *ctx, const PlanEnv *env, int64_t times)
+{
+    Closed *k = ctx;
+    const IrStmt *l = k->launch->stmt;
+    int64_t block = 0;
+
+    for (int d = l->var_count - 1; d >= 0; d--)
+        block = block * k->grid[d] + env->var[l->vars[d]->id];
+    count_block(k->counter, k->stmt, block, times);
 }
 
 static void ignore_run(void *ctx, const PlanEnv *env, int64_t times)
@@ -351,22 +401,22 @@ static void ignore_run(void *ctx, const PlanEnv *env, int64_t times)
     (void)times;
 }
 
-// Whether an earlier move belongs to the same statement.
-static bool is_seen(const CountLaunch *l, int at)
+// The accesses' statements, and those that touch no memory.
+static const IrStmt *stmt_at(const CountLaunch *l, int i)
 {
-    for (int i = 0; i < at; i++)
-        if (l->at[i].move->stmt == l->at[at].move->stmt)
-            return true;
-    return false;
-}
+    const IrStmt *s = i < l->count ? l->at[i].move->stmt
+                                   : l->stmts[i - l->count].stmt;
+    bool told = i >= l->count;
 
-// Whether anybody wants to know how often the statement runs.
-static bool is_told(const CountLaunch *l, int at)
-{
-    for (int i = at; i < l->count; i++)
-        if (l->at[i].move->stmt == l->at[at].move->stmt && !l->at[i].unknown)
-            return true;
-    return false;
+    for (int j = 0; j < i; j++)
+        if (s == (j < l->count ? l->at[j].move->stmt
+                               : l->stmts[j - l->count].stmt))
+            return NULL;            // looked at before
+    for (int j = 0; j < l->count; j++)
+        told |= l->at[j].move->stmt == s && !l->at[j].unknown;
+    for (int j = 0; j < l->stmt_count; j++)
+        told |= l->stmts[j].stmt == s;
+    return told && count_has_event(s) ? s : NULL;
 }
 
 static bool each_closed(Counter *c, const PlanEnv *env, PlanRun *run)
@@ -374,23 +424,73 @@ static bool each_closed(Counter *c, const PlanEnv *env, PlanRun *run)
     for (int i = 0; i < c->launch_count; i++) {
         CountLaunch *l = &c->launches[i];
 
-        for (int j = 0; j < l->count; j++) {
-            Closed k = {c, l->at[j].move->stmt};
+        for (int j = 0; j < l->count + l->stmt_count; j++) {
+            Closed k = {c, l->launch, stmt_at(l, j), {0}};
 
-            if (!is_seen(l, j) && is_told(l, j) &&
-                !plan_each_run(c->arena, c->plan, l->launch, k.stmt, env, run,
-                               &k))
+            if (k.stmt && !plan_each_run(c->arena, c->plan, l->launch, k.stmt,
+                                         env, false, run, &k))
                 return false;
         }
     }
     return true;
 }
 
+static bool grid_of(const CountLaunch *l, const PlanEnv *env, int64_t *grid)
+{
+    const IrStmt *s = l->launch->stmt;
+    PlanLoop none = {0};
+    PlanRange r;
+
+    for (int d = 0; d < s->var_count; d++) {
+        if (!plan_range(&none, NULL, env, s->extent[d], &r))
+            return false;
+        grid[d] = r.low;
+    }
+    return true;
+}
+
+static void closed_blocks(Counter *c, const PlanEnv *env)
+{
+    for (int i = 0; i < c->launch_count; i++) {
+        CountLaunch *l = &c->launches[i];
+
+        for (int j = 0; j < l->stmt_count; j++) {
+            Closed k = {c, l->launch, l->stmts[j].stmt, {0}};
+
+            if (l->block_count > 0 && l->block_count < MOST_BLOCKS &&
+                grid_of(l, env, k.grid))
+                plan_each_run(c->arena, c->plan, l->launch, k.stmt, env, true,
+                              on_block, &k);
+        }
+    }
+}
+
+void count_sizes(Counter *c, const int64_t *sizes)
+{
+    PlanEnv env = {.var = sizes};
+
+    for (int i = 0; i < c->launch_count; i++) {
+        CountLaunch *l = &c->launches[i];
+        int64_t grid[IR_MAX_GRID] = {1, 1, 1};
+
+        if (!grid_of(l, &env, grid))
+            continue;
+        l->block_count = 1;
+        for (int d = 0; d < IR_MAX_GRID; d++)
+            if (__builtin_mul_overflow(l->block_count, grid[d],
+                                       &l->block_count))
+                l->block_count = -1;
+    }
+}
+
 bool count_closed(Counter *c, const int64_t *sizes)
 {
     PlanEnv env = {.var = sizes};
 
-    return each_closed(c, &env, ignore_run) && each_closed(c, &env, on_run);
+    if (!each_closed(c, &env, ignore_run) || !each_closed(c, &env, on_run))
+        return false;
+    closed_blocks(c, &env);
+    return true;
 }
 
 static void add(CountSum *to, const CountSum *one, int64_t times)

@@ -32,10 +32,25 @@ typedef struct {
     Basis cycles_basis, conflicts_basis, sectors_basis;
 } CountAccess;
 
+// How often a statement runs, and in which blocks.
+typedef struct {
+    const IrStmt *stmt;
+    int64_t executions;
+    struct {
+        struct {
+            int64_t block, times;
+        } *at;
+        int len, room;
+    } blocks;                       // empty: not known
+} CountStmt;
+
 typedef struct {
     const PlanLaunch *launch;
     CountAccess *at;                // one for each move of the launch
     int count;
+    CountStmt *stmts;               // one for each task of the launch
+    int stmt_count;
+    int64_t block_count;            // of the grid; -1: sizes are not known
     CountSum shared, global;
     int unknown;                    // accesses to shared memory not counted
 } CountLaunch;
@@ -43,8 +58,12 @@ typedef struct {
 typedef struct Counter Counter;
 // `code` tells which statements have events; the others are code of threads.
 Counter *count_new(Arena *a, const Plan *p, const Code *code);
+// The sizes of T.dynamic, by variable id: for the blocks of the grid.
+void count_sizes(Counter *c, const int64_t *sizes);
 // A statement runs `times` more with these values.
 void count_run(Counter *c, const IrStmt *s, const PlanEnv *env, int64_t times);
+// Where it does.
+void count_block(Counter *c, const IrStmt *s, int64_t block, int64_t times);
 // All statements of the kernel, without running anything. False where one needs
 // a walk; then nothing has been added. `sizes` by variable id.
 bool count_closed(Counter *c, const int64_t *sizes);
@@ -58,7 +77,8 @@ CountEvents *count_events_new(Arena *a, const Code *code,
                               const Plan *const *plans, int n,
                               const int64_t *sizes);
 // InterpOptions.event; the context is the CountEvents.
-void count_event(void *ctx, int worker, int event, const int64_t *values);
+void count_event(void *ctx, int worker, int64_t block, int event,
+                 const int64_t *values);
 // Hands all that was told on to a counter of one of the plans, or of a plan
 // that differs from one in layouts alone.
 void count_events_feed(CountEvents *e, Counter *c);

@@ -22,6 +22,13 @@ typedef struct {
     int len, room;
     int64_t *values;
     size_t value_len, value_room;
+    int64_t block;                  // that it is in
+    int64_t *here;                  // events in it
+    struct {
+        int event;
+        int64_t block, times;
+    } *blocks;
+    int block_len, block_room;
 } Worker;
 
 typedef struct {
@@ -77,6 +84,9 @@ static void wish_of(CountEvents *e, const Plan *p, int event)
             w.wanted->stmt = v->stmt;
             plan_access_needs(p, v, NULL, wish, &w);
         }
+        for (int j = 0; j < l->task_count; j++)
+            if (l->tasks[j].stmt->id == w.event->stmt)
+                w.wanted->stmt = l->tasks[j].stmt;
     }
 }
 
@@ -91,6 +101,11 @@ CountEvents *count_events_new(Arena *a, const Code *code,
     e->events = code_events(code, &e->event_count);
     e->wanted = new_array(a, Wanted, e->event_count + 1);
     e->workers = xcalloc(e->worker_count, sizeof *e->workers);
+    for (int i = 0; i < e->worker_count; i++) {
+        e->workers[i].block = -1;
+        e->workers[i].here = xcalloc(e->event_count + 1,
+                                     sizeof *e->workers[i].here);
+    }
     e->var = new_array(a, int64_t, k->next_var + 1);
     e->cell = new_array(a, int64_t, k->buffer_count + 1);
     memcpy(e->var, sizes, sizeof *sizes * (size_t)k->next_var);
@@ -138,7 +153,25 @@ static void enter(Worker *w, const Wanted *wanted, int event, uint64_t hash,
     w->len++;
 }
 
-void count_event(void *ctx, int worker, int event, const int64_t *values)
+// The events of the block that a worker leaves.
+static void leave_block(CountEvents *e, Worker *w)
+{
+    for (int i = 0; i < e->event_count; i++) {
+        if (!w->here[i])
+            continue;
+        if (w->block_len == w->block_room) {
+            w->block_room = w->block_room ? 2 * w->block_room : 256;
+            w->blocks = xrealloc(w->blocks, w->block_room, sizeof *w->blocks);
+        }
+        w->blocks[w->block_len].event = i;
+        w->blocks[w->block_len].block = w->block;
+        w->blocks[w->block_len++].times = w->here[i];
+        w->here[i] = 0;
+    }
+}
+
+void count_event(void *ctx, int worker, int64_t block, int event,
+                 const int64_t *values)
 {
     CountEvents *e = ctx;
     const Wanted *wanted = &e->wanted[event];
@@ -148,6 +181,11 @@ void count_event(void *ctx, int worker, int event, const int64_t *values)
 
     if (!wanted->stmt)
         return;
+    if (block != w->block) {
+        leave_block(e, w);
+        w->block = block;
+    }
+    w->here[event]++;
     for (int i = 0; i < wanted->count; i++) {
         key[i] = values[wanted->index[i]];
         hash = (hash ^ (uint64_t)key[i]) * 0xff51afd7ed558ccdu;
@@ -191,9 +229,16 @@ static void hand_on(CountEvents *e, Counter *c, const Worker *w, int i)
 
 void count_events_feed(CountEvents *e, Counter *c)
 {
-    for (int i = 0; i < e->worker_count; i++)
-        for (int j = 0; j < e->workers[i].len; j++)
-            hand_on(e, c, &e->workers[i], j);
+    for (int i = 0; i < e->worker_count; i++) {
+        Worker *w = &e->workers[i];
+
+        leave_block(e, w);
+        for (int j = 0; j < w->len; j++)
+            hand_on(e, c, w, j);
+        for (int j = 0; j < w->block_len; j++)
+            count_block(c, e->wanted[w->blocks[j].event].stmt,
+                        w->blocks[j].block, w->blocks[j].times);
+    }
 }
 
 void count_events_free(CountEvents *e)
@@ -202,6 +247,8 @@ void count_events_free(CountEvents *e)
         free(e->workers[i].slots);
         free(e->workers[i].at);
         free(e->workers[i].values);
+        free(e->workers[i].here);
+        free(e->workers[i].blocks);
     }
     free(e->workers);
     e->workers = NULL;

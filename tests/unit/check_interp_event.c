@@ -16,11 +16,13 @@ typedef struct {
     const CodeEvent *event;
 } Tally;
 
-static void on_event(void *ctx, int worker, int event, const int64_t *values)
+static void on_event(void *ctx, int worker, int64_t block, int event,
+                     const int64_t *values)
 {
     Tally *t = ctx;
     uint64_t hash = 1469598103934665603u;
 
+    ck_assert_int_ge(block, 0);
     ck_assert_int_ge(worker, 0);
     ck_assert_int_lt(worker, MOST_WORKERS);
     ck_assert_int_lt(event, MOST_EVENTS);
