@@ -149,8 +149,12 @@ static bool count_all(LdsReport *r, KernelObject *k, const CaseOptions *options)
         Counter *c = counts_of(&r->counts, r->cli->arena, r->plan[t]);
         const CountLaunch *l = count_launches(c, &n);
 
-        for (int i = 0; i < r->launch_count; i++)
+        for (int i = 0; i < r->launch_count; i++) {
             r->launches[i].target[t].counts = &l[i];
+            if (!r->counts.unknown)
+                r->launches[i].target[t].ledger = ledger_make(
+                    r->cli->arena, r->plan[t], &l[i], r->counts.sizes);
+        }
     }
     return true;
 }

@@ -6,6 +6,7 @@
 #include "device/occupancy.h"
 #include "host/conflicts.h"
 #include "plan/plan.h"
+#include "sim_lds/ledger.h"
 #include "support/json.h"
 
 enum { LDS_BARRIER_BYTES = 8 };         // of an mbarrier
@@ -28,6 +29,7 @@ typedef struct {
     Occupancy occupancy;                // at most: other registers are unknown
     bool fits;
     const CountLaunch *counts;          // of every access
+    Ledger ledger;
 } LdsTarget;
 
 typedef struct {
@@ -63,6 +65,10 @@ void lds_conflicts_text(TextBuf *out, const LdsReport *r, const LdsLaunch *l,
                         int target);
 void lds_conflicts_json(Json *out, const LdsReport *r, const CountLaunch *l,
                         const Device *d);
+// lds_ledger.c: where the cycles go.
+void lds_ledger_text(TextBuf *out, const LdsReport *r, const LdsLaunch *l,
+                     int target);
+void lds_ledger_json(Json *out, const LdsReport *r, const LdsTarget *t);
 // What a launch of a plan takes, and how many blocks are resident.
 LdsTarget lds_target(const Plan *p, const PlanLaunch *l);
 void lds_report_text(TextBuf *out, const LdsReport *r);

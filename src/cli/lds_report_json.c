@@ -55,6 +55,7 @@ static void json_target(Json *j, const LdsReport *r, const LdsTarget *t,
             json_buffer(j, r, &t->plan->buffers[i]);
     json_end_array(j);
     lds_conflicts_json(j, r, t->counts, d);
+    lds_ledger_json(j, r, t);
     json_end_object(j);
 }
 

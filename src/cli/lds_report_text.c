@@ -281,8 +281,10 @@ static void put_launch(TextBuf *b, const LdsReport *r, const LdsLaunch *l)
     put_threads(b, r, l);
     put_occupancy(b, r, l);
     put_grid(b, r, l);
-    for (int t = 0; t < r->device_count; t++)
+    for (int t = 0; t < r->device_count; t++) {
         lds_conflicts_text(b, r, l, t);
+        lds_ledger_text(b, r, l, t);
+    }
     for (int t = 0; r->cli->verbose && t < r->device_count; t++)
         put_places(b, r, l, t);
 }

@@ -98,9 +98,9 @@ HAND = [
     # The swizzle removed, 16 rows 128 bytes apart meet: 15 conflicts a group.
     ("product", "linear=True K=64 threads=64", "mi300x", "A_s read",
      16 * 4 * 15, 16 * (4 + 60), None),
-    # B by columns, 2 bytes a lane: 4 of k x 16 columns. 64 x 64 / 64 = 64
-    # instructions of 2 half waves. A half wave holds 2 rows of k... 16 halves
-    # of each are 8 words in a row, in different chunks: none meet.
+    # B by columns, 2 bytes a lane: 64 x 64 / 64 = 64 instructions of 2 half
+    # waves. One has 2 rows, k and k + 4, of 16 columns: 8 words of each, in
+    # chunks that the swizzle keeps apart (their rows differ by 4): none meet.
     ("product", "K=64 trans_B=False threads=64", "mi300x", "B_s read", 0,
      64 * 2, None),
     # cp.async of 16 bytes: 32 rows of 128 bytes are 32 wavefronts, 8 times.
@@ -123,6 +123,49 @@ HAND = [
     ("inner", "", "h100", "S read", 5 * 31, 5 * 32, None),
     ("inner", "N=7", "h100", "S read", 7 * 31, 7 * 32, None),
 ]
+
+
+# program, settings, target, line of the source, what of a trip of its loop.
+#
+# A KV tile of FlashAttention, 128 x 64, D 128, 256 threads. Matrix: 2 x 2 x 128 x
+# 64 x 128 = 4,194,304 flop, of which a CU does 2,048 a cycle and an SM 4,096.
+# LDS of the MI300X, 4 waves of 32 rows, 128 bytes a cycle:
+#   Q    4 waves x 32 x 128 halves: 32,768 bytes                           256
+#   K    every wave reads all of it: 4 x 64 x 128 halves: 65,536 bytes     512
+#   V    the same, 2 bytes a lane, 64 lanes in 2 cycles: 4 x 64 x 128 / 64 x 2
+#                                                                        1,024
+#   K, V 2 x 64 x 128 halves are written: 32,768 bytes                     256
+# With k_pack 1 Q and K are read 8 bytes a lane: 16 + 32 instructions a wave, of
+# 4 groups with 1 conflict each: 4 x 48 x 4 = 768 more.
+# The H100: wgmma reads Q once (32,768 bytes), K and V for each 64 rows (2 x
+# 16,384 each); 32,768 bytes are filled: 131,072 bytes.
+LEDGER = [
+    ("seq_len=4096", "mi300x", {"matrix": 2048, "shared": 2048}),
+    ("seq_len=4096 k_pack=1", "mi300x", {"matrix": 2048, "shared": 2048 + 768}),
+    ("seq_len=4096", "h100", {"matrix": 1024, "shared": 1024}),
+]
+
+
+def ledger():
+    for settings, target, want in LEDGER:
+        d = lds_report(TOP + "/programs/fa.tile", defines(settings), target)
+        t = d["kernels"][0]["launches"][0]["targets"][0]
+        row = max(t["ledger"]["loops"], key=lambda r: r["trips"])
+        bad = ["%s: %s, by hand %d" % (k, row[k] / row["trips"], n)
+               for k, n in want.items() if row[k] != n * row["trips"]]
+        # 32 query tiles and 8 heads; num_split_q 64 makes twice the blocks.
+        if row["trips"] != 32 * 8 * 64:
+            bad.append("%d trips" % row["trips"])
+        if t["ledger"]["idle_blocks"] != 256:
+            bad.append("%d idle blocks" % t["ledger"]["idle_blocks"])
+        # A block for each CU, or two for some SMs, of 64 tiles and one Q.
+        clock, rounds = (2100, 1) if target == "mi300x" else (1830, 2)
+        floor = rounds * (64 * want["shared"] + 256) / clock
+        if abs(t["ledger"]["floor_us"] - floor) > 1e-9 * floor:
+            bad.append("floor %s us, by hand %s" % (t["ledger"]["floor_us"],
+                                                    floor))
+        report(not bad, "a KV tile of fa.tile, %s, on %s" % (settings, target),
+               *bad)
 
 
 def hand():
@@ -185,6 +228,7 @@ def agree(which, targets_too=False):
 sections = sys.argv[3:] or ["hand", "agree"]
 if "hand" in sections:
     hand()
+    ledger()
 if "agree" in sections:
     agree(["small"])
 if "agree-long" in sections:
