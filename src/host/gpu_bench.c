@@ -17,10 +17,12 @@ typedef struct {
     int64_t *counts;                // by worker and event
 } Walk;
 
-static void on_event(void *ctx, int worker, int event, const int64_t *values)
+static void on_event(void *ctx, int worker, int64_t block, int event,
+                     const int64_t *values)
 {
     Walk *w = ctx;
 
+    (void)block;
     (void)values;
     w->counts[(int64_t)worker * w->event_count + event]++;
 }
