@@ -1,21 +1,23 @@
 // cmd_dump.c - prints what passes between two stages of the compiler.
 #include "cli/session.h"
+#include "gpu_backend/gpu_backend.h"
 #include "lang/parse.h"
 #include "plan/plan.h"
 
 typedef enum {
-    DUMP_TOKENS, DUMP_AST, DUMP_IR, DUMP_CODE, DUMP_PLAN
+    DUMP_TOKENS, DUMP_AST, DUMP_IR, DUMP_CODE, DUMP_PLAN,
+    DUMP_CUDA
 } DumpStage;
 
 static DumpStage wanted(const Cli *c)
 {
     static const char *const names[] = {"tokens", "ast", "ir", "code",
-                                        "plan"};
+                                        "plan",   "cuda"};
     Text name = cli_text(c, OPT_STAGE, "ir");
     for (size_t i = 0; i < countof(names); i++)
         if (text_is(name, names[i]))
             return (DumpStage)i;
-    cli_usage(c, "--stage '%.*s': expected tokens, ast, ir, code or plan",
+    cli_usage(c, "--stage '%.*s': expected tokens, ast, ir, code, plan or cuda",
               TEXT_ARG(name));
 }
 
@@ -40,7 +42,7 @@ static void dump_syntax(Session *s, DumpStage stage)
     put(&b);
 }
 
-static void dump_plans(Session *s, KernelObject *k)
+static void dump_plans(Session *s, KernelObject *k, DumpStage stage)
 {
     Cli *c = s->cli;
     const Device *targets[DEVICE_COUNT];
@@ -48,9 +50,16 @@ static void dump_plans(Session *s, KernelObject *k)
 
     for (int i = 0; i < n; i++) {
         TextBuf b = {0};
-        Plan *p = plan_build(c->arena, k->ir, targets[i], PLAN_TILELANG);
-        if (p)
+        bool cuda = stage == DUMP_CUDA;
+        Plan *p = plan_build(c->arena, k->ir, targets[i],
+                             cuda ? PLAN_TILESIM : PLAN_TILELANG);
+        GpuProgram *g = p && cuda ? gpu_emit(c->arena, p, gpu_dialect_cuda(),
+                                             c->sources)
+                                  : NULL;
+        if (p && !cuda)
             plan_print(&b, p);
+        if (g)
+            buf_text(&b, g->source);
         put(&b);
     }
 }
@@ -58,8 +67,8 @@ static void dump_plans(Session *s, KernelObject *k)
 static void dump_kernel(Session *s, KernelObject *k, DumpStage stage)
 {
     TextBuf b = {0};
-    if (stage == DUMP_PLAN) {
-        dump_plans(s, k);
+    if (stage >= DUMP_PLAN) {
+        dump_plans(s, k, stage);
         return;
     }
     if (stage == DUMP_IR) {

@@ -4,12 +4,24 @@
 
 #include "gpu_backend/gpu_backend.h"
 
+// Text that is taken where one of `names` ("a|b") occurs, and `also` where
+// that is not empty.
+typedef struct {
+    const char *names, *also, *text;
+} GpuPart;
+
 struct GpuDialect {
     const char *name;           // "cuda"
+    const char *title;          // "CUDA"
     const char *kernel;         // of a function that is launched
+    const char *bounds;         // how it says how many threads it has
     const char *device;         // of a function that kernels call
-    const char *shared;         // of shared memory
+    const char *constant;       // of a table
+    const char *arena;          // declares shared memory
     const char *barrier;        // all threads of a block meet
-    const char *const *prelude; // functions that kernels use; ends with NULL
+    const char *trap;           // the kernel ends with an error
+    bool has_ldmatrix;
+    const GpuPart *parts;       // functions that are one instruction
+    int part_count;
 };
 #endif

@@ -1,8 +1,8 @@
 // eval.c - extents of a launch for given symbols and scalars.
-#include "gpu_backend/gpu_backend.h"
+#include "gpu_backend/emit_int.h"
 
 typedef struct {
-    const GpuProgram *program;
+    const GpuProgram *program;      // NULL: every variable has a value
     const int64_t *value;
 } Eval;
 
@@ -76,7 +76,7 @@ static const IrExpr *let_of(const IrStmt *block, const IrVar *v)
 
 static bool eval_var(const Eval *v, const IrVar *var, int64_t *out)
 {
-    if (var->kind == VAR_SYMBOL || var->kind == VAR_PARAM) {
+    if (!v->program || var->kind == VAR_SYMBOL || var->kind == VAR_PARAM) {
         *out = v->value[var->id];
         return true;
     }
@@ -113,4 +113,10 @@ bool gpu_eval(const GpuProgram *g, const IrExpr *e, const int64_t *value,
 {
     Eval v = {g, value};
     return eval(&v, e, out);
+}
+
+bool eval_at(const IrExpr *x, const int64_t *value, int64_t *out)
+{
+    Eval v = {NULL, value};
+    return eval(&v, x, out);
 }

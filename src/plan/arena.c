@@ -57,6 +57,8 @@ static bool moved_by(const PlanState *p, const IrBuffer *b, PlanMoveKind kind)
 // that something else has filled get the largest.
 static int align_of(const PlanState *p, const IrBuffer *b)
 {
+    if (p->plan->rules == PLAN_TILESIM)
+        return p->shared[b->id].swizzle ? 1024 : 128;
     if (moved_by(p, b, MOVE_TMA)) {
         int chunks = p->shared[b->id].swizzle;
         return chunks ? 128 * chunks : 128;
@@ -91,9 +93,11 @@ static PlanBuffer *buffer_of(Clock *c, const IrBuffer *b)
     return NULL;
 }
 
-static bool is_shared(const IrBuffer *b)
+static bool is_shared(const PlanState *p, const IrBuffer *b)
 {
-    return b->scope == SCOPE_SHARED || b->scope == SCOPE_SHARED_STATIC;
+    return b->scope == SCOPE_SHARED || b->scope == SCOPE_SHARED_STATIC ||
+           p->spilled[b->id] ||
+           (b->scope == SCOPE_REDUCER && p->plan->rules == PLAN_TILESIM);
 }
 
 static void touch(void *ctx, IrBuffer *b, bool is_store)
@@ -101,9 +105,9 @@ static void touch(void *ctx, IrBuffer *b, bool is_store)
     Clock *c = ctx;
 
     (void)is_store;
-    if (b->alias_of)
+    while (b->alias_of)
         b = b->alias_of;
-    if (!is_shared(b))
+    if (!is_shared(c->p, b))
         return;
     PlanBuffer *found = buffer_of(c, b);
     if (found)
@@ -117,7 +121,7 @@ static bool add_unused(void *ctx, IrStmt *s)
 {
     Clock *c = ctx;
 
-    if (s->kind == STMT_ALLOC && is_shared(s->buffer) &&
+    if (s->kind == STMT_ALLOC && is_shared(c->p, s->buffer) &&
         !buffer_of(c, s->buffer))
         add_buffer(c, s->buffer)->is_unused = true;
     return true;
@@ -135,6 +139,16 @@ static void add_workspace(Clock *c, const PlanOp *op)
     };
     vec_push(c->p->arena, &c->buffers, n);
     c->workspaces++;
+}
+
+static void add_own_workspace(Clock *c, const PlanReduce *r)
+{
+    PlanBuffer n = {
+        .stmt = r->stmt, .slots = 1, .rings = 1, .copies = 1,
+        .align = ARENA_ALIGN, .first = c->clock, .last = c->clock,
+        .bytes = r->workspace, .name = TEXT("workspace"),
+    };
+    vec_push(c->p->arena, &c->buffers, n);
 }
 
 static void tick(Clock *c, bool nested)
@@ -167,6 +181,14 @@ static void emit_leaf(Clock *c, IrStmt *s)
     PlanStep steps[PLAN_STEPS];
 
     plan_touches(c->p, s, touch, c);
+    if (c->p->plan->rules == PLAN_TILESIM) {
+        for (int i = 0; i < c->p->launch->reduce_count; i++)
+            if (c->p->launch->reduces[i].stmt == s &&
+                c->p->launch->reduces[i].workspace)
+                add_own_workspace(c, &c->p->launch->reduces[i]);
+        tick(c, false);
+        return;
+    }
     int n = op && op->kind == PLANOP_REDUCE
                 ? plan_workspaces(c->p, op, steps) : 0;
     if (n)
@@ -251,7 +273,8 @@ static void emit(Clock *c, IrStmt *s)
         emit_leaf(c, s);
     } else if (s->kind == STMT_FOR || s->kind == STMT_WHILE ||
                s->kind == STMT_IF) {
-        if (s->kind == STMT_FOR && s->loop == LOOP_PIPELINED)
+        if (s->kind == STMT_FOR && s->loop == LOOP_PIPELINED &&
+            c->p->plan->rules == PLAN_TILELANG)
             q = plan_pipeline(c->p, s);
         if (q)
             emit_pipeline(c, q);
@@ -422,9 +445,11 @@ bool plan_arena(PlanState *p, IrStmt *launch)
     Clock c = {.p = p};
 
     emit(&c, launch->then);
-    extend_lives(&c);
+    if (p->plan->rules == PLAN_TILELANG)
+        extend_lives(&c);
     ir_walk(launch->then, add_unused, NULL, &c);
-    name_workspaces(&c);
+    if (p->plan->rules == PLAN_TILELANG)
+        name_workspaces(&c);
     pack(p, c.buffers.at, c.buffers.len);
     p->launch->buffers = c.buffers.at;
     p->launch->buffer_count = c.buffers.len;

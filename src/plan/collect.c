@@ -317,16 +317,17 @@ static bool collect(void *ctx, IrStmt *s)
     }
     if (s->kind != STMT_TILE)
         return true;
+    bool own = p->plan->rules == PLAN_TILESIM;
     if (s->op == OP_GEMM) {
         op.kind = PLANOP_GEMM;
         op.gemm = collect_gemm(p, s);
         if (!op.gemm)
             return false;
-    } else if (is_reduce(s->op)) {
+    } else if (own ? op_is_reduction(s->op) : is_reduce(s->op)) {
         op.kind = PLANOP_REDUCE;
         if (!ir_resolve_reduce(p->kernel, s, &op.reduce))
             return false;
-    } else if (s->op == OP_CUMSUM) {
+    } else if (s->op == OP_CUMSUM || (own && s->op == OP_CUMMAX)) {
         op.kind = PLANOP_SCAN;
     } else {
         op.loop = loop_of_tile(p, s);

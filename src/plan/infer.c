@@ -11,19 +11,20 @@
 typedef struct {
     PlanFragment **fragment;        // by buffer id
     PlanFragment **layout;          // by operation
+    const bool *spilled;            // by buffer id
 } Known;
 
-static bool is_fragment(const IrBuffer *b)
+static bool is_fragment(const Known *k, const IrBuffer *b)
 {
-    return b->scope == SCOPE_FRAGMENT;
+    return b->scope == SCOPE_FRAGMENT && !k->spilled[b->id];
 }
 
 // ---- loops -----------------------------------------------------------------
 
-static bool touches_fragment(const PlanLoop *l)
+static bool touches_fragment(const Known *k, const PlanLoop *l)
 {
     for (int i = 0; i < l->access.len; i++)
-        if (is_fragment(l->access.at[i].buffer))
+        if (is_fragment(k, l->access.at[i].buffer))
             return true;
     return false;
 }
@@ -71,7 +72,7 @@ static bool infer_loop(PlanState *p, Known *k, int at, bool free)
     }
     for (int i = 0; i < l->access.len; i++) {
         const PlanAccess *a = &l->access.at[i];
-        if (!is_fragment(a->buffer) || k->fragment[a->buffer->id])
+        if (!is_fragment(k, a->buffer) || k->fragment[a->buffer->id])
             continue;
         PlanFragment *f = plan_complete(p, l, a, k->layout[at]);
         k->fragment[a->buffer->id] = f;
@@ -94,16 +95,13 @@ static void reduced(const IrReduceShape *r, const PlanFragment *src, int o,
     *first = o / inner * inner * (int)src->shape[r->dim] + o % inner;
 }
 
-static bool infer_reduce(PlanState *p, Known *k, const PlanOp *op)
+PlanFragment *plan_reduced(PlanState *p, const IrReduceShape *r,
+                           const PlanFragment *src)
 {
-    const IrReduceShape *r = &op->reduce;
-    const PlanFragment *src = k->fragment[r->src->id];
-
-    if (!src || !is_fragment(r->out) || k->fragment[r->out->id])
-        return false;
     int extent = (int)src->shape[r->dim], first, step;
     int n = src->elements / extent, slots = extent * src->replicas;
     int32_t *thread = new_array(p->arena, int32_t, (size_t)n * slots);
+
     for (int o = 0; o < n; o++) {
         reduced(r, src, o, &first, &step);
         for (int i = 0; i < slots; i++)
@@ -111,7 +109,17 @@ static bool infer_reduce(PlanState *p, Known *k, const PlanOp *op)
                 src->thread[(size_t)(i / extent) * src->elements + first +
                             i % extent * step];
     }
-    k->fragment[r->out->id] = plan_condense(p, r->out, thread, slots);
+    return plan_condense(p, r->out, thread, slots);
+}
+
+static bool infer_reduce(PlanState *p, Known *k, const PlanOp *op)
+{
+    const IrReduceShape *r = &op->reduce;
+    const PlanFragment *src = k->fragment[r->src->id];
+
+    if (!src || !is_fragment(k, r->out) || k->fragment[r->out->id])
+        return false;
+    k->fragment[r->out->id] = plan_reduced(p, r, src);
     return true;
 }
 
@@ -190,7 +198,7 @@ static void propagate(PlanState *p, Known *k)
         changed = false;
         for (int i = 0; i < p->ops.len; i++) {
             const PlanOp *op = &p->ops.at[i];
-            if (op->kind == PLANOP_LOOP && touches_fragment(op->loop))
+            if (op->kind == PLANOP_LOOP && touches_fragment(k, op->loop))
                 changed |= infer_loop(p, k, i, false);
             else if (op->kind == PLANOP_REDUCE)
                 changed |= infer_reduce(p, k, op);
@@ -204,7 +212,8 @@ static void from_gemms(PlanState *p, Known *k)
         const PlanGemm *g = &p->launch->gemms[i];
         IrBuffer *const all[] = {g->c, g->a, g->b};
         for (size_t j = 0; j < countof(all); j++)
-            if (is_fragment(all[j]) && !k->fragment[all[j]->id])
+            if (g->unit != PLAN_SCALAR && is_fragment(k, all[j]) &&
+                !k->fragment[all[j]->id])
                 k->fragment[all[j]->id] = plan_gemm_fragment(p, g, all[j]);
     }
 }
@@ -215,12 +224,12 @@ static const IrBuffer *unknown_of(const PlanOp *op, const Known *k)
     if (op->kind == PLANOP_REDUCE) {
         const IrBuffer *const both[] = {op->reduce.src, op->reduce.out};
         for (int i = 0; i < 2; i++)
-            if (is_fragment(both[i]) && !k->fragment[both[i]->id])
+            if (is_fragment(k, both[i]) && !k->fragment[both[i]->id])
                 return both[i];
     }
     for (int i = 0; op->loop && i < op->loop->access.len; i++) {
         const IrBuffer *b = op->loop->access.at[i].buffer;
-        if (is_fragment(b) && !k->fragment[b->id])
+        if (is_fragment(k, b) && !k->fragment[b->id])
             return b;
     }
     return NULL;
@@ -231,7 +240,7 @@ static const IrBuffer *unknown_of(const PlanOp *op, const Known *k)
 static void join(int *group, int n, const Known *k, const IrBuffer *a,
                  const IrBuffer *b)
 {
-    if (!is_fragment(b) || k->fragment[b->id])
+    if (!is_fragment(k, b) || k->fragment[b->id])
         return;
     int from = group[b->id], to = group[a->id];
     for (int i = 0; i < n; i++)
@@ -264,7 +273,8 @@ static Known known_copy(PlanState *p, const Known *k)
 {
     int n = p->kernel->buffer_count;
     Known c = {new_array(p->arena, PlanFragment *, n + 1),
-               new_array(p->arena, PlanFragment *, p->ops.len + 1)};
+               new_array(p->arena, PlanFragment *, p->ops.len + 1),
+               k->spilled};
 
     memcpy(c.fragment, k->fragment, sizeof *c.fragment * n);
     memcpy(c.layout, k->layout, sizeof *c.layout * p->ops.len);
@@ -278,7 +288,7 @@ static int registers(const PlanState *p, const Known *k, const int *group,
     int sum = 0;
 
     for (int i = 0; i < p->kernel->buffer_count; i++) {
-        if (group[i] != wanted || !is_fragment(p->kernel->buffers[i]))
+        if (group[i] != wanted || !is_fragment(k, p->kernel->buffers[i]))
             continue;
         if (!k->fragment[i])
             return -1;
@@ -442,30 +452,184 @@ static const char *refusal_of(PlanState *p, const Known *k, int at)
     if (op->kind == PLANOP_REDUCE && k->fragment[op->reduce.src->id] &&
         !is_butterfly(&op->reduce, k->fragment[op->reduce.src->id]))
         return "a reduction over threads that are no power of two";
-    if (op->kind == PLANOP_LOOP && !op->layout && touches_fragment(op->loop))
+    if (op->kind == PLANOP_LOOP && !op->layout && touches_fragment(k, op->loop))
         return "the elements of a loop do not spread evenly over the threads";
     return NULL;
 }
 
-void plan_infer(PlanState *p)
+// Layouts of all that is in registers, as far as they can be had.
+static Known infer(PlanState *p)
 {
-    Known k = {p->fragment, new_array(p->arena, PlanFragment *,
-                                      p->ops.len + 1)};
+    int n = p->kernel->buffer_count;
+    Known k = {new_array(p->arena, PlanFragment *, n + 1),
+               new_array(p->arena, PlanFragment *, p->ops.len + 1),
+               p->spilled};
 
     from_gemms(p, &k);
     propagate(p, &k);
-    bool *tried = new_array(p->arena, bool, p->kernel->buffer_count + 1);
+    bool *tried = new_array(p->arena, bool, n + 1);
     while (settle_component(p, &k, tried))
         ;
     for (int i = 0; i < p->ops.len; i++)
-        if (p->ops.at[i].loop && touches_fragment(p->ops.at[i].loop))
+        if (p->ops.at[i].loop && touches_fragment(&k, p->ops.at[i].loop))
             infer_loop(p, &k, i, true);
-    memcpy(p->fragment, k.fragment,
-           sizeof *p->fragment * p->kernel->buffer_count);
+    return k;
+}
+
+static void keep(PlanState *p, const Known *k)
+{
+    for (int i = 0; i < p->kernel->buffer_count; i++)
+        if (k->fragment[i])
+            p->fragment[i] = k->fragment[i];
+    for (int i = 0; i < p->ops.len; i++)
+        p->ops.at[i].layout = k->layout[i];
+}
+
+void plan_infer(PlanState *p)
+{
+    Known k = infer(p);
+
+    keep(p, &k);
     for (int i = 0; i < p->ops.len; i++) {
-        p->ops.at[i].layout = k.layout[i];
         const char *why = refusal_of(p, &k, i);
         if (why)
             p->launch->refused = why;
     }
+}
+
+// ---- our own rules ---------------------------------------------------------
+
+// Threads that hold an element that a point writes run that point.
+static bool writes_all(PlanState *p, const PlanLoop *l, const PlanAccess *a,
+                       const PlanFragment *layout, const PlanFragment *f)
+{
+    int32_t *e = plan_elements(p, l, a);
+
+    for (int n = 0; n < layout->elements; n++)
+        for (int r = 0; r < f->replicas; r++)
+            if (!holds(layout, n, f->thread[(size_t)r * f->elements + e[n]]))
+                return false;
+    return true;
+}
+
+static void spill(PlanState *p, const IrBuffer *b)
+{
+    p->spilled[b->id] = true;
+}
+
+static bool feeds_gemm(const PlanState *p, const IrBuffer *b)
+{
+    for (int i = 0; i < p->launch->gemm_count; i++)
+        if (p->launch->gemms[i].a == b || p->launch->gemms[i].b == b)
+            return true;
+    return false;
+}
+
+// What a loop's threads do not hold moves to shared memory; rather the operand
+// of a gemm, which can be read from there as well.
+static void spill_loop(PlanState *p, const Known *k, int at)
+{
+    const PlanLoop *l = p->ops.at[at].loop;
+    const PlanFragment *layout = k->layout[at];
+    const IrBuffer *first = NULL, *operand = NULL;
+
+    for (int i = 0; i < l->access.len; i++) {
+        const PlanAccess *a = &l->access.at[i];
+        const PlanFragment *f = k->fragment[a->buffer->id];
+        if (!is_fragment(k, a->buffer))
+            continue;
+        if (!operand && feeds_gemm(p, a->buffer))
+            operand = a->buffer;
+        bool ok = layout && f && access_holds(p, l, a, layout, f) &&
+                  (!a->is_store || writes_all(p, l, a, layout, f));
+        if (!ok && !first)
+            first = a->buffer;
+    }
+    if (first)
+        spill(p, operand ? operand : first);
+}
+
+bool plan_same(const PlanFragment *f, const PlanFragment *g)
+{
+    size_t n = (size_t)f->elements * f->replicas;
+
+    return f->elements == g->elements && f->replicas == g->replicas &&
+           !memcmp(f->local, g->local, sizeof *f->local * f->elements) &&
+           !memcmp(f->thread, g->thread, sizeof *f->thread * n);
+}
+
+// A gemm without a matrix unit reads its operands from shared memory; one with
+// it wants them, and its result, as the unit has them.
+static void spill_gemm(PlanState *p, const Known *k, PlanGemm *g)
+{
+    IrBuffer *const all[] = {g->a, g->b, g->c};
+
+    for (size_t i = 0; i < countof(all); i++) {
+        const PlanFragment *f = k->fragment[all[i]->id];
+        if (!is_fragment(k, all[i]))
+            continue;
+        if (!f || (g->unit == PLAN_SCALAR && all[i] != g->c))
+            spill(p, all[i]);
+        else if (g->unit != PLAN_SCALAR &&
+                 !plan_same(f, plan_gemm_fragment(p, g, all[i])))
+            spill(p, all[i]);
+    }
+    if (!is_fragment(k, g->c))
+        g->unit = PLAN_SCALAR;
+}
+
+static void spill_reduce(PlanState *p, const Known *k, PlanOp *op)
+{
+    IrBuffer *const both[] = {op->reduce.src, op->reduce.out};
+
+    for (int i = 0; i < 2; i++)
+        if (is_fragment(k, both[i]) && !k->fragment[both[i]->id])
+            spill(p, both[i]);
+    const PlanFragment *src = k->fragment[op->reduce.src->id];
+    if (src && !plan_combine(p, op, src))
+        spill(p, op->reduce.src);
+}
+
+static void spill_op(PlanState *p, const Known *k, int at)
+{
+    PlanOp *op = &p->ops.at[at];
+
+    if (op->kind == PLANOP_LOOP && touches_fragment(k, op->loop))
+        spill_loop(p, k, at);
+    else if (op->kind == PLANOP_GEMM)
+        spill_gemm(p, k, op->gemm);
+    else if (op->kind == PLANOP_REDUCE)
+        spill_reduce(p, k, op);
+}
+
+static int count_spilled(const PlanState *p)
+{
+    int n = 0;
+
+    for (int i = 0; i < p->kernel->buffer_count; i++)
+        n += p->spilled[i];
+    for (int i = 0; i < p->launch->gemm_count; i++)
+        n += p->launch->gemms[i].unit == PLAN_SCALAR;
+    return n;
+}
+
+void plan_infer_own(PlanState *p)
+{
+    Known k;
+    int before;
+
+    plan_spill_odd(p);
+    do {
+        before = count_spilled(p);
+        k = infer(p);
+        for (int i = 0; i < p->ops.len; i++)
+            spill_op(p, &k, i);
+    } while (count_spilled(p) != before);
+    for (int i = 0; i < p->kernel->buffer_count; i++)
+        if (k.fragment[i])
+            plan_number(p, k.fragment[i]);
+    for (int i = 0; i < p->ops.len; i++)
+        if (k.layout[i])
+            plan_number(p, k.layout[i]);
+    keep(p, &k);
 }

@@ -48,7 +48,8 @@ PlanFragment *plan_loop_planned(PlanState *p, const PlanLoop *l)
     int threads = p->launch->threads, v = plan_vector(l);
     int points = (int)l->points, replicas = 1, span = threads;
 
-    if (points < 1 || (points > threads && points % threads))
+    bool own = p->plan->rules == PLAN_TILESIM;
+    if (points < 1 || (!own && points > threads && points % threads))
         return NULL;
     while (v > 1 && points % (threads * v))
         v /= 2;

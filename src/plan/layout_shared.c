@@ -89,7 +89,9 @@ static void set_operand(PlanState *p, const PlanGemm *g, bool is_b)
     PlanShared *s = &p->shared[b->id], before = *s;
     int bits = dtype_info(b->dtype)->bits, vector = 128 / bits, rows, cols;
 
-    if (b->scope == SCOPE_FRAGMENT || b->layout || !tile_of(b, &rows, &cols))
+    bool own = p->plan->rules == PLAN_TILESIM;
+    if ((b->scope == SCOPE_FRAGMENT && !p->spilled[b->id]) ||
+        (b->layout && !own) || !tile_of(b, &rows, &cols))
         return;
     s->elements = s->size = rows * cols;
     s->swizzle = swizzle_of(cols, vector);
@@ -180,14 +182,18 @@ static void set_annotated(PlanState *p, const IrBuffer *b)
 
 void plan_shared_layouts(PlanState *p)
 {
-    for (int i = 0; i < p->kernel->buffer_count; i++)
+    bool own = p->plan->rules == PLAN_TILESIM;
+
+    for (int i = 0; !own && i < p->kernel->buffer_count; i++)
         if (p->kernel->buffers[i]->layout)
             set_annotated(p, p->kernel->buffers[i]);
     for (int i = 0; i < p->launch->gemm_count; i++) {
+        if (p->launch->gemms[i].unit == PLAN_SCALAR)
+            continue;
         set_operand(p, &p->launch->gemms[i], false);
         set_operand(p, &p->launch->gemms[i], true);
     }
-    for (int i = 0; i < p->ops.len; i++) {
+    for (int i = 0; !own && i < p->ops.len; i++) {
         const PlanOp *op = &p->ops.at[i];
         if (op->loop && op->loop->is_copy &&
             op->loop->access.at[0].buffer->scope == SCOPE_SHARED)

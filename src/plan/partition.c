@@ -113,6 +113,46 @@ static bool refuse(PlanState *p, const PlanGemm *g, const Split *s)
     return false;
 }
 
+// The shapes and dtypes that mma.sync takes; anything else is left to threads.
+static bool takes_mma(const PlanState *p, const PlanGemm *g)
+{
+    const IrGemmShape *s = &g->shape;
+    DType a = g->a->dtype, b = g->b->dtype, c = g->c->dtype;
+    int bits = bits_of(g->a);
+
+    if (bits > 32 || bits < 8 || s->m % 16 || s->n % 8 || s->k % (256 / bits))
+        return false;
+    if (s->group || p->device->vendor != VENDOR_NVIDIA)
+        return false;
+    if (bits == 32)
+        return (a == DT_F32 || a == DT_TF32) && a == b && c == DT_F32;
+    if (bits == 16)
+        return a == b && (a == DT_F16 || a == DT_BF16) &&
+               (c == DT_F32 || (a == DT_F16 && c == DT_F16));
+    if (c == DT_I32)
+        return (a == DT_I8 || a == DT_U8) && (b == DT_I8 || b == DT_U8);
+    return p->device->arch == ARCH_SM90 && c == DT_F32 &&
+           (a == DT_E4M3FN || a == DT_E5M2) && (b == DT_E4M3FN || b == DT_E5M2);
+}
+
+// Rules `tilesim`: warps share the tile where they can, else its threads do.
+static bool partition_own(PlanState *p, PlanGemm *g, const Split *s, Text name)
+{
+    g->unit = PLAN_SCALAR;
+    g->m_warps = g->n_warps = 1;
+    g->inst_k = 1;
+    if (p->launch->threads % 32 || !takes_mma(p, g))
+        return true;
+    int m = choose(s, name);
+    if (m < 1)
+        return true;
+    g->unit = PLAN_MMA;
+    g->m_warps = m;
+    g->n_warps = s->warps / m;
+    g->inst_k = 256 / bits_of(g->a);
+    return true;
+}
+
 bool plan_partition(PlanState *p, PlanGemm *g)
 {
     const IrAttrValue *policy = ir_attr_get(g->stmt, ATTR_POLICY);
@@ -120,6 +160,10 @@ bool plan_partition(PlanState *p, PlanGemm *g)
     int warps = device_warps(p->device, p->launch->threads);
     Split s = {(int)g->shape.m, (int)g->shape.n, warps, 16, 16, 1};
 
+    if (p->plan->rules == PLAN_TILESIM) {
+        s.n_unit = 8;
+        return partition_own(p, g, &s, name);
+    }
     if (p->device->vendor == VENDOR_AMD) {
         g->unit = PLAN_MFMA;
         g->m_warps = choose_mfma(&s, name);

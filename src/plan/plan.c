@@ -47,11 +47,17 @@ static bool build_launch(void *ctx, IrStmt *s)
     b->ok &= plan_collect(p, s);
     if (!b->ok)
         return false;
-    plan_infer(p);
-    plan_shared_layouts(p);
-    plan_pipelines(p, s);
-    plan_moves(p, s);
-    plan_tasks(p);
+    if (p->plan->rules == PLAN_TILESIM) {
+        plan_infer_own(p);
+        plan_shared_layouts(p);
+        plan_keep_own(p);
+    } else {
+        plan_infer(p);
+        plan_shared_layouts(p);
+        plan_pipelines(p, s);
+        plan_moves(p, s);
+        plan_tasks(p);
+    }
     b->ok &= plan_arena(p, s);
     return false;
 }
@@ -69,18 +75,13 @@ Plan *plan_build(Arena *a, IrKernel *k, const Device *d, PlanRules rules)
     PlanState p = {.arena = a, .kernel = k, .device = d};
     Build b = {&p, true};
 
-    if (rules != PLAN_TILELANG) {
-        diag_error(k->diag, EXIT_LIMIT, k->at, "plan-rules",
-                   "plans by the rules '%s' are not built yet; only "
-                   "'tilelang' is", plan_rules_name(rules));
-        return NULL;
-    }
     ir_walk(k->body, count_launch, NULL, &launches);
     p.plan = new (a, Plan);
     *p.plan = (Plan){.kernel = k, .device = d, .rules = rules};
     p.plan->launches = new_array(a, PlanLaunch, launches + 1);
     p.plan->fragments = p.fragment = new_array(a, PlanFragment *, n + 1);
     p.plan->shared = p.shared = new_array(a, PlanShared, n + 1);
+    p.plan->spilled = p.spilled = new_array(a, bool, n + 1);
     p.slots = new_array(a, int, n + 1);
     p.rings = new_array(a, int, n + 1);
     ir_walk(k->body, build_launch, NULL, &b);

@@ -47,7 +47,10 @@ typedef struct {
     PlanShared layout;
 } PlanBuffer;
 
-typedef enum { PLAN_MMA, PLAN_WGMMA, PLAN_MFMA } PlanUnit;
+typedef enum {
+    PLAN_MMA, PLAN_WGMMA, PLAN_MFMA,
+    PLAN_SCALAR,                    // threads multiply and add by themselves
+} PlanUnit;
 
 typedef struct {
     const IrStmt *stmt;
@@ -103,6 +106,25 @@ typedef struct {
     const PlanGemm *gemm;
 } PlanTask;
 
+// Rules `tilesim`: which thread runs which point of a T.Parallel, or of a tile
+// operation as one, that touches registers. Other loops spread evenly.
+typedef struct {
+    const IrStmt *stmt;
+    const PlanFragment *layout;
+} PlanLoopMap;
+
+// Rules `tilesim`: a reduction. Where the source is in registers every thread
+// combines what it has of each result (`part` says of which), and then with the
+// threads at XOR distance steps[0], steps[1], ...
+typedef struct {
+    const IrStmt *stmt;
+    IrReduceShape shape;
+    int64_t results;
+    PlanFragment *part;             // NULL: the source is in shared memory
+    int steps[10], step_count;
+    int64_t workspace;              // bytes of shared memory; 0: none
+} PlanReduce;
+
 typedef struct {
     const IrStmt *stmt;             // the LAUNCH
     int threads;                    // as written
@@ -120,6 +142,10 @@ typedef struct {
     int task_count;
     IrBuffer **fragments;           // allocated by the launch
     int fragment_count;
+    PlanLoopMap *loops;
+    int loop_count;
+    PlanReduce *reduces;
+    int reduce_count;
 } PlanLaunch;
 
 typedef struct {
@@ -127,6 +153,7 @@ typedef struct {
     const Device *device;
     PlanRules rules;
     PlanFragment **fragments;       // by buffer id; NULL: none
+    const bool *spilled;            // by buffer id: a fragment in shared memory
     PlanShared *shared;             // by buffer id
     PlanLaunch *launches;
     int launch_count;
@@ -134,6 +161,10 @@ typedef struct {
 
 // NULL after reporting to k->diag. The plan lives in `a`.
 Plan *plan_build(Arena *a, IrKernel *k, const Device *d, PlanRules rules);
+// The element that a thread has under a number: at[thread * locals + local],
+// -1 for none; NULL where two share a number.
+int32_t *plan_points(Arena *a, const PlanFragment *f, int threads);
+bool plan_same(const PlanFragment *f, const PlanFragment *g);
 // What every plan must hold; reports ids "plan-...".
 bool plan_verify(const Plan *p);
 void plan_print(TextBuf *out, const Plan *p);

@@ -17,6 +17,7 @@ typedef struct {
     PlanGemm *gemm;
     IrReduceShape reduce;
     PlanFragment *layout;           // of the loop's points
+    PlanReduce combine;             // how threads combine, `stmt` NULL: unknown
 } PlanOp;
 
 typedef struct {
@@ -31,6 +32,7 @@ typedef struct {
     } ops;
     PlanFragment **fragment;        // by buffer id
     PlanShared *shared;             // by buffer id
+    bool *spilled;                  // by buffer id
     int *slots, *rings;             // of a pipelined buffer, by id
     IrStmt *fed;                    // the loop with producer warps, or NULL
 } PlanState;
@@ -77,6 +79,10 @@ void plan_shared_layouts(PlanState *p);
 
 // infer.c
 void plan_infer(PlanState *p);
+void plan_infer_own(PlanState *p);
+// Where the parts of the results are that threads have of `src`.
+PlanFragment *plan_reduced(PlanState *p, const IrReduceShape *r,
+                           const PlanFragment *src);
 // Steps of a reduction that cross warps; each has a workspace. Step i leaves
 // partial sums of threads t ^ offset, for offsets reach / 2 to scale.
 typedef struct {
@@ -84,6 +90,12 @@ typedef struct {
 } PlanStep;
 int plan_workspaces(const PlanState *p, const PlanOp *op, PlanStep *steps);
 int plan_results(const PlanState *p, const PlanOp *op);
+
+// own.c - rules `tilesim`.
+void plan_spill_odd(PlanState *p);
+void plan_number(PlanState *p, PlanFragment *f);
+bool plan_combine(PlanState *p, PlanOp *op, const PlanFragment *src);
+void plan_keep_own(PlanState *p);
 
 // vector.c - elements one thread moves at a time, by the accesses of a loop.
 int plan_vector(const PlanLoop *loop);

@@ -179,7 +179,8 @@ static void print_shared(TextBuf *out, const PlanBuffer *b)
 
 static void print_gemm(TextBuf *out, const PlanGemm *g)
 {
-    static const char *const unit[] = {"cuda.mma", "cuda.wgmma", "rocm.mfma"};
+    static const char *const unit[] = {"cuda.mma", "cuda.wgmma", "rocm.mfma",
+                                       "scalar"};
 
     buf_printf(out, "-\twarps\t%.*s,%.*s,%.*s\t%dx%d %s\n",
                TEXT_ARG(g->a->name), TEXT_ARG(g->b->name), TEXT_ARG(g->c->name),

@@ -1,0 +1,166 @@
+// emit_int.h - private to gpu_backend: the state of an emission.
+#ifndef GPU_BACKEND_EMIT_INT_H
+#define GPU_BACKEND_EMIT_INT_H
+
+#include "gpu_backend/dialect.h"
+
+typedef struct {
+    bool known;
+    int64_t low, high;
+} Range;
+
+// A loop whose points the threads of a block share. Register loops run over
+// `locals` numbers, of which `points` tells what they are.
+typedef struct Dist {
+    const IrStmt *stmt;
+    const PlanFragment *layout;     // NULL: dealt out in turn
+    int32_t *points;                // [thread][local]: a point or -1
+    int rank;
+    int64_t extent[IR_MAX_RANK];
+    Text size[IR_MAX_RANK];         // extents that are not constant (-1)
+    Text index[IR_MAX_RANK];        // text of the loop variables
+    const IrVar *var[IR_MAX_RANK];  // or NULL, for tile operations
+    Text mine;                      // whether this thread is a point's first
+    int braces;
+    struct Dist *before;
+} Dist;
+
+// What statements since the last barrier have done, by object.
+typedef struct {
+    bool *read, *written;
+} Hazards;
+
+typedef struct {
+    Arena *arena;
+    const Plan *plan;
+    const PlanLaunch *launch;
+    IrKernel *k;
+    const GpuDialect *dialect;
+    const SourceSet *sources;
+    TextBuf *out;
+    int indent;
+    int threads;
+    Text *var, *buffer;             // C names, by id
+    Range *range;                   // of variables, by id
+    int64_t *point;                 // values of loop variables, for tables
+    bool *varies, *varies_in;       // variables and buffers: by thread
+    bool by_thread;                 // the launch names threads
+    int divergent;                  // depth of conditions that threads differ in
+    Dist *dist;                     // the loop around, or NULL
+    Hazards hazards, left;          // `left`: at breaks and continues
+    bool quiet;                     // a dry run: hazards only
+    bool failed, cooperative;
+    Span at;                        // of the statement
+    int temps;                      // names made up
+    GpuLaunch *gpu;
+    bool *stored;                   // by buffer id: global tensors written
+    TextBuf tables;                 // constant tables of the launch
+    int table_count;
+    int64_t extra_shared;           // barriers and the like, after the arena
+} Emit;
+
+// emit.c
+// "construct is not supported": reports and marks the emission as failed.
+void refuse(Emit *e, const char *format, ...) PRINTF_LIKE(2, 3);
+IrBuffer *root_buffer(IrBuffer *b);
+bool gpu_is_hint(const Emit *e, const IrStmt *s);
+
+// prelude.c - the functions that `kernels` calls.
+void prelude(Emit *e, TextBuf *out, Text kernels);
+
+// text.c - lines of output.
+void line(Emit *e, const char *format, ...) PRINTF_LIKE(2, 3);
+void open_brace(Emit *e, const char *format, ...) PRINTF_LIKE(2, 3);
+void close_brace(Emit *e);
+void note_line(Emit *e, const IrStmt *s);       // "// fa.tile:31"
+Text fresh(Emit *e, const char *stem);
+void name_all(Emit *e);
+
+// type.c - dtypes as types of the language.
+const char *type_of(DType t);
+bool is_narrow(DType t);            // floats that are calculated with as float
+const char *zero_of(DType t);
+Text literal(Emit *e, DType t, double v);
+Text literal_int(Emit *e, DType t, int64_t v);
+// `from`, which has dtype s (or, `wide`, the float that stands for it).
+Text convert(Emit *e, DType to, DType from, bool wide, Text text, bool sat);
+Text widen(Emit *e, DType t, Text text);        // as a float
+Text narrow(Emit *e, DType t, Text text);       // a float as t
+Text combine(Emit *e, Op op, DType t, Text a, Text b);  // ADD MAX MIN AND ...
+Text identity(Emit *e, Op op, DType t);
+
+// expr.c
+Text expr(Emit *e, const IrExpr *x);            // has x->dtype
+Text wide_expr(Emit *e, const IrExpr *x);       // narrow floats as float
+Range interval_of(const Emit *e, const IrExpr *x);
+bool expr_varies(const Emit *e, const IrExpr *x);
+void find_varying(Emit *e, const IrStmt *launch);
+
+// access.c - elements of buffers.
+typedef struct {
+    IrBuffer *buffer;
+    IrExpr *const *expr;            // index d, less variable map[d]
+    const int *map;                 // NULL, or -1: none
+    Text index[IR_MAX_RANK];        // not of registers
+    Range range[IR_MAX_RANK];
+    bool guarded[IR_MAX_RANK];      // has to be held against the shape
+} Spot;
+bool in_registers(const Emit *e, const IrBuffer *b);
+bool in_shared(const Emit *e, const IrBuffer *b);
+bool is_private(const Emit *e, const IrBuffer *b);
+Spot place_of(Emit *e, IrBuffer *b, IrExpr *const *index);
+Spot place_of_side(Emit *e, IrBuffer *b, IrExpr *const *min, const int *map);
+Text sum(Emit *e, Text a, Text b);
+Text guard_of(Emit *e, const Spot *p);         // empty: always in range
+Text element(Emit *e, const Spot *p);          // an lvalue
+Text load(Emit *e, const Spot *p);             // guarded
+void store(Emit *e, const Spot *p, Text value);
+Text shared_offset(Emit *e, const IrBuffer *b, const Text *index);
+const PlanBuffer *arena_of(const Emit *e, const IrBuffer *b);
+int64_t fixed_extent(const IrBuffer *b, int d); // -1: not constant
+
+// eval.c - an integer expression of variables alone.
+bool eval_at(const IrExpr *x, const int64_t *value, int64_t *out);
+
+// fit.c - closed forms of tables over (thread, local).
+typedef struct {
+    int threads, locals;
+    const int32_t *value;           // [thread][local]
+    const bool *active;             // NULL: all
+} FitTable;
+// Text in the variables `tid` and `l`; a table where there is no closed form.
+Text fit(Emit *e, const FitTable *t, bool allow_table);
+// Whether (thread, local) is active; empty: always.
+Text fit_active(Emit *e, const FitTable *t);
+
+// dist.c
+const PlanFragment *loop_layout(const Emit *e, const IrStmt *s);
+void dist_open(Emit *e, Dist *d);
+void dist_close(Emit *e, Dist *d);
+// The register of the element at each point, as text in `l` and `tid`.
+Text dist_local(Emit *e, const Spot *p);
+
+// stmt.c
+void stmt(Emit *e, IrStmt *s);
+void block(Emit *e, IrStmt *s);
+
+// tile.c, copy.c, gemm.c, reduce.c, thread.c
+void tile(Emit *e, IrStmt *s);
+void copy_loop(Emit *e, IrStmt *s, const IrCopyMap *m);
+void gemm(Emit *e, IrStmt *s);
+void reduce(Emit *e, IrStmt *s);
+void scan(Emit *e, IrStmt *s);
+void atomic_update(Emit *e, Op op, const Spot *p, Text value);
+Text atomic_expr(Emit *e, const IrExpr *x);
+Text thread_op(Emit *e, const IrExpr *x);
+bool thread_stmt(Emit *e, IrStmt *s);
+
+// sync.c - barriers where shared memory asks for them.
+void sync_before(Emit *e, IrStmt *s);           // and notes what s touches
+void sync_now(Emit *e);
+void sync_read(Emit *e, const IrExpr *x);       // a condition or bound
+Hazards hazards_copy(Emit *e, const Hazards *h);
+void hazards_join(Emit *e, Hazards *to, const Hazards *from);
+bool hazards_hold(const Emit *e, const Hazards *all, const Hazards *part);
+void hazards_clear(Emit *e);
+#endif

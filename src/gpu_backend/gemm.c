@@ -1,0 +1,393 @@
+// gemm.c - T.gemm by mma.sync, or by the threads themselves.
+//
+// A warp multiplies its part of the tile 16 x 8 results at a time. Operands in
+// shared memory are read by ldmatrix where their rows lie along k and start at
+// 16 bytes (or, of 16 bits, across k, transposed), else element by element.
+#include "gpu_backend/emit_int.h"
+
+static const PlanGemm *plan_of(const Emit *e, const IrStmt *s)
+{
+    for (int i = 0; i < e->launch->gemm_count; i++)
+        if (e->launch->gemms[i].stmt == s)
+            return &e->launch->gemms[i];
+    return NULL;
+}
+
+// One operand as a matrix: `row` is m or n, `col` is k.
+typedef struct {
+    const IrRegion *region;
+    IrBuffer *buffer;
+    int row, col;                   // dimensions of the buffer
+} Matrix;
+
+static Text min_of(Emit *e, const IrRegion *r, int d)
+{
+    if (r->form == REGION_WHOLE || !r->min[d])
+        return TEXT("0");
+    return expr(e, r->min[d]);
+}
+
+static Text at(Emit *e, const Matrix *m, Text row, Text col)
+{
+    Text index[IR_MAX_RANK];
+    const IrBuffer *b = m->buffer;
+
+    for (int d = 0; d < b->rank; d++) {
+        index[d] = min_of(e, m->region, d);
+        if (d == m->row)
+            index[d] = sum(e, index[d], row);
+        if (d == m->col)
+            index[d] = sum(e, index[d], col);
+    }
+    return text_format(e->arena, "%.*s[%.*s]", TEXT_ARG(e->buffer[b->id]),
+                       TEXT_ARG(shared_offset(e, b, index)));
+}
+
+static int bits_of(const Matrix *m)
+{
+    return dtype_info(m->buffer->dtype)->bits;
+}
+
+// ---- without a matrix unit -------------------------------------------------
+
+static const char *calculated_in(DType c)
+{
+    return c == DT_F64 ? "double" : dtype_is_float(c) ? "float" : type_of(c);
+}
+
+static Text as_calculated(Emit *e, DType c, DType from, Text x)
+{
+    if (c == DT_F64)
+        return convert(e, DT_F64, from, false, x, true);
+    if (dtype_is_float(c))
+        return convert(e, DT_F32, from, false, x, true);
+    return text_format(e->arena, "(%s)%.*s", type_of(c), TEXT_ARG(x));
+}
+
+static void point_of_c(Emit *e, const PlanGemm *g, const Matrix *a,
+                       const Matrix *b, Spot *p)
+{
+    DType c = g->c->dtype;
+    const char *type = calculated_in(c);
+    Text i = e->dist->index[0], j = e->dist->index[1];
+    Text old = element(e, p);
+
+    line(e, "%s sum0 = %.*s;", type, TEXT_ARG(as_calculated(e, c, c, old)));
+    open_brace(e, "for (int k0 = 0; k0 < %lld; k0++) {", (long long)g->shape.k);
+    line(e, "const %s x0 = %.*s;", type,
+         TEXT_ARG(as_calculated(e, c, a->buffer->dtype,
+                                at(e, a, i, TEXT("k0")))));
+    line(e, "const %s y0 = %.*s;", type,
+         TEXT_ARG(as_calculated(e, c, b->buffer->dtype,
+                                at(e, b, j, TEXT("k0")))));
+    if (dtype_is_float(c))
+        line(e, "sum0 = %s(x0, y0, sum0);", c == DT_F64 ? "fma" : "fmaf");
+    else
+        line(e, "sum0 += x0 * y0;");
+    close_brace(e);
+    Text r = is_narrow(c) ? narrow(e, c, TEXT("sum0")) : TEXT("sum0");
+    line(e, "%.*s = %.*s;", TEXT_ARG(old), TEXT_ARG(r));
+}
+
+static void by_threads(Emit *e, const PlanGemm *g, const Matrix *a,
+                       const Matrix *b)
+{
+    IrBuffer *c = g->c;
+    const IrRegion *r = g->stmt->operand[g->shape.operand[2]].region;
+    IrExpr *min[IR_MAX_RANK] = {0};
+    int map[IR_MAX_RANK];
+    Dist d = {.stmt = g->stmt, .rank = 2,
+              .extent = {g->shape.m, g->shape.n}};
+
+    for (int i = 0; i < c->rank; i++) {
+        map[i] = i == g->shape.c_row ? 0 : i == g->shape.c_col ? 1 : -1;
+        min[i] = r->form == REGION_WHOLE ? NULL : r->min[i];
+    }
+    if (in_registers(e, c)) {
+        if (c->rank != 2 || r->form != REGION_WHOLE) {
+            refuse(e, "T.gemm into a part of '%.*s'", TEXT_ARG(c->name));
+            return;
+        }
+        d.layout = e->plan->fragments[c->id];
+    }
+    dist_open(e, &d);
+    Spot p = place_of_side(e, c, min, map);
+    point_of_c(e, g, a, b, &p);
+    dist_close(e, &d);
+}
+
+// ---- operands in shared memory ---------------------------------------------
+
+static bool is_multiple(const Matrix *m, int64_t of)
+{
+    const IrRegion *r = m->region;
+    int64_t first;
+
+    if (r->form == REGION_WHOLE || !r->min[m->buffer->rank - 1])
+        return true;
+    return ir_is_int(r->min[m->buffer->rank - 1], &first) && first % of == 0;
+}
+
+typedef enum { READ_PLAIN, READ_ROWS, READ_COLUMNS } ReadKind;
+
+static bool rows_aligned(const Emit *e, const Matrix *m)
+{
+    int vector = 128 / bits_of(m);
+    const IrBuffer *b = m->buffer;
+
+    if (!in_shared(e, b) || b->alias_of)
+        return false;
+    return fixed_extent(b, b->rank - 1) % vector == 0 && is_multiple(m, vector);
+}
+
+static ReadKind read_kind(const Emit *e, const Matrix *m)
+{
+    if (!rows_aligned(e, m) || !e->dialect->has_ldmatrix)
+        return READ_PLAIN;
+    if (m->col == m->buffer->rank - 1)
+        return READ_ROWS;
+    return bits_of(m) == 16 && m->row == m->buffer->rank - 1 ? READ_COLUMNS
+                                                             : READ_PLAIN;
+}
+
+// Each register is `word` elements along k.
+static void read_plain(Emit *e, const Matrix *m, const char *to, int regs,
+                       bool is_a, Text base, Text k)
+{
+    int word = 32 / bits_of(m);
+    const char *row = is_a ? "lane / 4 + r0 % 2 * 8" : "lane / 4";
+    const char *step = is_a ? "r0 / 2" : "r0";
+    Text all = {0};
+
+    line(e, "#pragma unroll");
+    open_brace(e, "for (int r0 = 0; r0 < %d; r0++) {", regs);
+    line(e, "const int x0 = %.*s + %s;", TEXT_ARG(base), row);
+    line(e, "const int y0 = %.*s + (lane %% 4 + 4 * (%s)) * %d;", TEXT_ARG(k),
+         step, word);
+    for (int i = 0; i < word; i++) {
+        Text x = at(e, m, TEXT("x0"), i ? text_format(e->arena, "y0 + %d", i)
+                                       : TEXT("y0"));
+        all = i ? text_format(e->arena, "%.*s, %.*s", TEXT_ARG(all),
+                              TEXT_ARG(x))
+                : x;
+    }
+    line(e, "%s[r0] = pack(%.*s);", to, TEXT_ARG(all));
+    close_brace(e);
+}
+
+// Lane groups of 8 give the rows of one 8 x 8 tile (of 16 bits) each.
+static void read_matrix(Emit *e, const Matrix *m, ReadKind kind, const char *to,
+                        int tiles, bool is_a, Text base, Text k)
+{
+    int v = 128 / bits_of(m);
+    const char *row, *col;
+
+    if (kind == READ_ROWS) {
+        row = is_a ? "lane % 16" : "lane % 8 + lane / 16 * 8";
+        col = is_a ? "lane / 16" : "lane / 8 % 2";
+    } else {
+        row = is_a ? "lane / 8 % 2 * 8" : "lane / 16 * 8";
+        col = is_a ? "lane % 8 + lane / 16 * 8" : "lane % 16";
+    }
+    if (tiles == 2) {
+        row = kind == READ_ROWS ? "lane % 8" : "0";
+        col = kind == READ_ROWS ? "lane / 8 % 2" : "lane % 16";
+    }
+    Text x = sum(e, base, text_of(row)), y = text_of(col);
+    if (kind == READ_ROWS)
+        y = text_format(e->arena, "%s * %d", col, v);
+    line(e, "ldmatrix_x%d%s(%s, &%.*s);", tiles,
+         kind == READ_COLUMNS ? "_trans" : "", to,
+         TEXT_ARG(at(e, m, x, sum(e, k, y))));
+}
+
+// ---- operands in registers -------------------------------------------------
+
+static void read_registers(Emit *e, const Matrix *m, const char *to, int regs,
+                           Text first)
+{
+    int word = 32 / bits_of(m);
+    Text name = e->buffer[m->buffer->id], all = {0};
+
+    line(e, "#pragma unroll");
+    line(e, "for (int r0 = 0; r0 < %d; r0++)", regs);
+    for (int i = 0; i < word; i++) {
+        Text x = text_format(e->arena, "%.*s[%.*s + r0 * %d + %d]",
+                             TEXT_ARG(name), TEXT_ARG(first), word, i);
+        all = i ? text_format(e->arena, "%.*s, %.*s", TEXT_ARG(all),
+                              TEXT_ARG(x))
+                : x;
+    }
+    line(e, "    %s[r0] = pack(%.*s);", to, TEXT_ARG(all));
+}
+
+// ---- one step along k ------------------------------------------------------
+
+typedef struct {
+    const PlanGemm *g;
+    Matrix a, b;
+    int rows, cols;                 // 16- and 8-wide tiles of a warp
+} Mma;
+
+static void read_a(Emit *e, const Mma *m)
+{
+    int wr = m->rows, regs = 4 * (32 / bits_of(&m->a));
+    ReadKind kind = read_kind(e, &m->a);
+    Text base = text_format(e->arena, "m0 + ti * 16");
+
+    line(e, "#pragma unroll");
+    open_brace(e, "for (int ti = 0; ti < %d; ti++) {", wr);
+    if (in_registers(e, m->a.buffer))
+        read_registers(e, &m->a, "ta[ti]", 4,
+                       text_format(e->arena, "(ti + k0 / %d * %d) * %d",
+                                   m->g->inst_k, wr, regs));
+    else if (kind == READ_PLAIN)
+        read_plain(e, &m->a, "ta[ti]", 4, true, base, TEXT("k0"));
+    else
+        read_matrix(e, &m->a, kind, "ta[ti]", 4, true, base, TEXT("k0"));
+    close_brace(e);
+}
+
+static void read_b(Emit *e, const Mma *m)
+{
+    int regs = 2 * (32 / bits_of(&m->b));
+    ReadKind kind = read_kind(e, &m->b);
+    bool pairs = kind != READ_PLAIN && m->cols % 2 == 0;
+    Text base = text_format(e->arena, "n0 + tj * 8");
+
+    if (in_registers(e, m->b.buffer))
+        pairs = false;
+    line(e, "#pragma unroll");
+    open_brace(e, "for (int tj = 0; tj < %d; tj%s) {", m->cols,
+               pairs ? " += 2" : "++");
+    if (in_registers(e, m->b.buffer))
+        read_registers(e, &m->b, "tb[tj]", 2,
+                       text_format(e->arena, "(tj + k0 / %d * %d) * %d",
+                                   m->g->inst_k, m->cols, regs));
+    else if (kind == READ_PLAIN)
+        read_plain(e, &m->b, "tb[tj]", 2, false, base, TEXT("k0"));
+    else
+        read_matrix(e, &m->b, kind, "tb[tj]", pairs ? 4 : 2, false, base,
+                    TEXT("k0"));
+    close_brace(e);
+}
+
+static const char *word_of(DType t)
+{
+    switch (t) {
+    case DT_F32:
+    case DT_TF32:
+        return "tf32";
+    default:
+        return type_of(t);
+    }
+}
+
+static void multiply(Emit *e, const Mma *m)
+{
+    DType a = m->g->a->dtype, b = m->g->b->dtype, c = m->g->c->dtype;
+    const char *word_a = word_of(a), *word_b = word_of(b);
+    Text name = e->buffer[m->g->c->id];
+
+    line(e, "#pragma unroll");
+    line(e, "for (int ti = 0; ti < %d; ti++)", m->rows);
+    line(e, "    #pragma unroll");
+    line(e, "    for (int tj = 0; tj < %d; tj++)", m->cols);
+    line(e, "        mma_%s_%s(&%.*s[(ti * %d + tj) * 4], ta[ti], tb[tj]);",
+         a == b ? word_a
+                : text_cstr(e->arena, text_format(e->arena, "%s_%s", word_a,
+                                                  word_b)),
+         c == DT_F32 ? "f32" : type_of(c), TEXT_ARG(name), m->cols);
+}
+
+// float32 operands are rounded as the unit wants them.
+static void round_operand(Emit *e, const char *name, int tiles, int regs)
+{
+    line(e, "#pragma unroll");
+    line(e, "for (int ti = 0; ti < %d; ti++)", tiles);
+    line(e, "    #pragma unroll");
+    line(e, "    for (int r0 = 0; r0 < %d; r0++)", regs);
+    line(e, "        %s[ti][r0] = tf32_bits(%s[ti][r0]);", name, name);
+}
+
+static void clear_before(Emit *e, const PlanGemm *g)
+{
+    const IrStmt *s = g->stmt;
+    int at = op_param_find(op_info(e->k->ops, s->op), TEXT("clear_accum"));
+    const IrExpr *x = at >= 0 && at < s->operand_count &&
+                              s->operand[at].kind == OPERAND_EXPR
+                          ? s->operand[at].expr : NULL;
+    int64_t known;
+    const char *type = type_of(g->c->dtype);
+    Text name = e->buffer[g->c->id];
+
+    if (!x || (ir_is_int(x, &known) && !known))
+        return;
+    bool always = ir_is_int(x, &known);
+    if (!always)
+        open_brace(e, "if (%.*s) {", TEXT_ARG(expr(e, x)));
+    if (in_registers(e, g->c)) {
+        line(e, "#pragma unroll");
+        line(e, "for (int l = 0; l < %d; l++)",
+             e->plan->fragments[g->c->id]->locals);
+        line(e, "    %.*s[l] = %s();", TEXT_ARG(name), type);
+    } else {
+        const IrBuffer *c = g->c;
+        int64_t n = 1;
+        for (int d = 0; d < c->rank; d++)
+            n *= fixed_extent(c, d);
+        line(e, "for (int p = tid; p < %lld; p += %d)", (long long)n,
+             e->threads);
+        line(e, "    %.*s[p] = %s();", TEXT_ARG(name), type);
+        sync_now(e);
+    }
+    if (!always)
+        close_brace(e);
+}
+
+static void by_warps(Emit *e, const Mma *m)
+{
+    const PlanGemm *g = m->g;
+    int64_t steps = g->shape.k / g->inst_k;
+    bool fixed = in_registers(e, m->a.buffer) || in_registers(e, m->b.buffer);
+
+    open_brace(e, "{");
+    line(e, "const int m0 = warp %% %d * %d, n0 = warp / %d * %d;", g->m_warps,
+         m->rows * 16, g->m_warps, m->cols * 8);
+    line(e, fixed || steps <= 8 ? "#pragma unroll" : "#pragma unroll 2");
+    open_brace(e, "for (int k0 = 0; k0 < %lld; k0 += %d) {",
+               (long long)g->shape.k, g->inst_k);
+    line(e, "u32 ta[%d][4], tb[%d][2];", m->rows, m->cols);
+    read_a(e, m);
+    read_b(e, m);
+    if (g->a->dtype == DT_F32) {
+        round_operand(e, "ta", m->rows, 4);
+        round_operand(e, "tb", m->cols, 2);
+    }
+    multiply(e, m);
+    close_brace(e);
+    close_brace(e);
+}
+
+void gemm(Emit *e, IrStmt *s)
+{
+    const PlanGemm *g = plan_of(e, s);
+
+    if (!g || g->shape.group || e->divergent || e->dist) {
+        refuse(e, "%s here", op_surface(s->op));
+        return;
+    }
+    const IrGemmShape *h = &g->shape;
+    Mma m = {.g = g,
+             .a = {s->operand[h->operand[0]].region, g->a, h->a_row, h->a_col},
+             .b = {s->operand[h->operand[1]].region, g->b, h->b_col, h->b_row}};
+    sync_before(e, s);
+    clear_before(e, g);
+    if (g->unit == PLAN_SCALAR) {
+        by_threads(e, g, &m.a, &m.b);
+        return;
+    }
+    m.rows = (int)h->m / g->m_warps / 16;
+    m.cols = (int)h->n / g->n_warps / 8;
+    by_warps(e, &m);
+}

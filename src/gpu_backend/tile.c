@@ -1,0 +1,151 @@
+// tile.c - tile operations that are loops over elements.
+#include "gpu_backend/emit_int.h"
+
+bool gpu_is_hint(const Emit *e, const IrStmt *s)
+{
+    return op_info(e->k->ops, s->op)->class == OPCLASS_HINT;
+}
+
+static bool resolve(Emit *e, IrStmt *s, IrCopyMap *m)
+{
+    switch (s->op) {
+    case OP_COPY:
+    case OP_ASYNC_COPY:
+    case OP_TMA_COPY:
+        return ir_resolve_copy(e->k, s->at, s->operand[0].region,
+                               s->operand[1].region, m);
+    case OP_FILL:
+    case OP_CLEAR:
+        return ir_resolve_fill(e->k, s->operand[0].region, m);
+    case OP_TRANSPOSE:
+        return ir_resolve_transpose(e->k, s, m);
+    case OP_FINALIZE_REDUCER:
+        return ir_resolve_finalize(e->k, s, m);
+    default:
+        return ir_resolve_atomic(e->k, s, m);
+    }
+}
+
+static void open_map(Emit *e, Dist *d, IrStmt *s, const IrCopyMap *m)
+{
+    d->stmt = s;
+    d->layout = loop_layout(e, s);
+    d->rank = m->rank;
+    for (int i = 0; i < m->rank; i++) {
+        if (!ir_is_int(m->extent[i], &d->extent[i])) {
+            d->extent[i] = -1;
+            d->size[i] = expr(e, m->extent[i]);
+        }
+    }
+    dist_open(e, d);
+}
+
+static Text value_of(Emit *e, IrStmt *s, const IrCopyMap *m, DType to)
+{
+    if (m->src.buffer) {
+        Spot p = place_of_side(e, m->src.buffer, m->src.min, m->src.map);
+        Text v = load(e, &p);
+        return convert(e, to, m->src.buffer->dtype, false, v, true);
+    }
+    const IrOperand *o = s->operand_count > 1 ? &s->operand[1] : NULL;
+    if (o && o->kind == OPERAND_EXPR)
+        return convert(e, to, o->expr->dtype, true, wide_expr(e, o->expr),
+                       true);
+    if (o && o->kind == OPERAND_REGION) {
+        Spot p = place_of(e, o->region->buffer, o->region->min);
+        return convert(e, to, o->region->buffer->dtype, false, load(e, &p),
+                       true);
+    }
+    return convert(e, to, DT_I32, false, TEXT("0"), true);
+}
+
+static void elements(Emit *e, IrStmt *s, const IrCopyMap *m)
+{
+    Spot to = place_of_side(e, m->dst.buffer, m->dst.min, m->dst.map);
+    Text v = value_of(e, s, m, m->dst.buffer->dtype);
+
+    if (op_is_atomic(s->op))
+        atomic_update(e, s->op, &to, v);
+    else
+        store(e, &to, v);
+}
+
+static void loop_over(Emit *e, IrStmt *s)
+{
+    IrCopyMap m = {0};
+    Dist d = {0};
+
+    if (!resolve(e, s, &m)) {
+        e->failed = true;
+        return;
+    }
+    if (!m.dst.buffer)
+        return;
+    if (!e->dist && !m.rank && !op_is_atomic(s->op) && !e->by_thread) {
+        sync_before(e, s);
+        bool once = !is_private(e, m.dst.buffer) && !e->divergent;
+        if (once)
+            open_brace(e, "if (tid == 0) {");
+        d.before = NULL;
+        elements(e, s, &m);
+        if (once)
+            close_brace(e);
+        return;
+    }
+    if (e->dist || (!m.rank && e->by_thread)) {
+        if (m.rank)
+            refuse(e, "%s of a tile inside of a T.Parallel",
+                        op_surface(s->op));
+        elements(e, s, &m);
+        return;
+    }
+    if (e->divergent) {
+        refuse(e, "%s that only some threads reach", op_surface(s->op));
+        return;
+    }
+    sync_before(e, s);
+    if (!m.rank)
+        open_brace(e, "if (tid == 0) {");
+    else
+        open_map(e, &d, s, &m);
+    elements(e, s, &m);
+    if (!m.rank)
+        close_brace(e);
+    else
+        dist_close(e, &d);
+}
+
+void tile(Emit *e, IrStmt *s)
+{
+    if (gpu_is_hint(e, s))
+        return;
+    switch (s->op) {
+    case OP_COPY:
+    case OP_ASYNC_COPY:
+    case OP_FILL:
+    case OP_CLEAR:
+    case OP_TRANSPOSE:
+    case OP_FINALIZE_REDUCER:
+    case OP_ATOMIC_ADD:
+    case OP_ATOMIC_MAX:
+    case OP_ATOMIC_MIN:
+    case OP_ATOMIC_OR:
+        loop_over(e, s);
+        return;
+    case OP_GEMM:
+        gemm(e, s);
+        return;
+    case OP_CUMSUM:
+    case OP_CUMMAX:
+        scan(e, s);
+        return;
+    default:
+        break;
+    }
+    if (op_is_reduction(s->op)) {
+        reduce(e, s);
+        return;
+    }
+    if (!thread_stmt(e, s))
+        refuse(e, "%s", op_surface(s->op));
+}

@@ -1,0 +1,321 @@
+// own.c - our own rules: what does not fit in registers moves to shared memory.
+//
+// The rules `tilesim` take layouts as the rules `tilelang` do, but never give
+// up: a fragment whose element some thread needs and does not hold is kept in
+// shared memory ("spilled"), and a gemm that no matrix unit can do is done by
+// the threads themselves.
+#include "plan/plan_int.h"
+
+// ---- fragments that cannot be in registers ---------------------------------
+
+typedef struct {
+    PlanState *p;
+    const PlanLoop *loop;           // of the statement looked at, or NULL
+    bool by_tiles, *tiled, *single; // by buffer id: how each is used
+} Odd;
+
+static IrBuffer *root_of(IrBuffer *b)
+{
+    while (b->alias_of)
+        b = b->alias_of;
+    return b;
+}
+
+static bool var_known(const PlanLoop *l, const IrVar *v)
+{
+    for (int d = 0; d < l->rank; d++)
+        if (l->var[d] == v)
+            return true;
+    return false;
+}
+
+typedef struct {
+    const PlanLoop *loop;
+    bool odd;
+} Index;
+
+static bool index_expr(void *ctx, IrExpr *e)
+{
+    Index *x = ctx;
+
+    if (e->kind == EXPR_LOAD || e->kind == EXPR_ATOMIC ||
+        (e->kind == EXPR_VAR && !var_known(x->loop, e->var)))
+        x->odd = true;
+    return true;
+}
+
+// The elements of a fragment that a loop accesses depend on its own variables
+// alone.
+static bool is_odd(const PlanLoop *l, const PlanAccess *a)
+{
+    Index x = {l, false};
+
+    for (int d = 0; d < a->buffer->rank; d++) {
+        if (a->min[d])
+            ir_walk_expr(a->min[d], index_expr, &x);
+        if (a->expr[d])
+            ir_walk_expr(a->expr[d], index_expr, &x);
+    }
+    return x.odd;
+}
+
+static bool is_fixed(const IrBuffer *b)
+{
+    int64_t n;
+
+    for (int d = 0; d < b->rank; d++)
+        if (!ir_is_int(b->shape[d], &n))
+            return false;
+    return true;
+}
+
+static void note(Odd *o, IrBuffer *b, bool by_tile)
+{
+    IrBuffer *root = root_of(b);
+
+    if (root->scope != SCOPE_FRAGMENT)
+        return;
+    (by_tile ? o->tiled : o->single)[root->id] = true;
+    if (root != b || !is_fixed(b))
+        o->p->spilled[root->id] = o->p->spilled[b->id] = true;
+}
+
+static void look_at_loop(Odd *o, const PlanLoop *l)
+{
+    for (int i = 0; i < l->access.len; i++) {
+        const PlanAccess *a = &l->access.at[i];
+        note(o, a->buffer, true);
+        if (a->buffer->scope == SCOPE_FRAGMENT &&
+            (is_odd(l, a) || a->is_atomic))
+            o->p->spilled[a->buffer->id] = true;
+    }
+}
+
+static void touch_odd(void *ctx, IrBuffer *b, bool is_store)
+{
+    Odd *o = ctx;
+
+    (void)is_store;
+    note(o, b, o->by_tiles);
+    if (o->by_tiles && root_of(b)->scope == SCOPE_FRAGMENT)
+        o->p->spilled[root_of(b)->id] = true;
+}
+
+static bool odd_expr(void *ctx, IrExpr *e)
+{
+    Odd *o = ctx;
+
+    if (e->kind == EXPR_LOAD || e->kind == EXPR_ATOMIC)
+        note(o, e->buffer, false);
+    return true;
+}
+
+static bool odd_stmt(void *ctx, IrStmt *s)
+{
+    Odd *o = ctx;
+    const PlanOp *op = plan_op_of(o->p, s);
+
+    if (op && op->loop) {
+        look_at_loop(o, op->loop);
+        return false;
+    }
+    if (op && op->kind != PLANOP_SCAN) {
+        for (int i = 0; i < s->operand_count; i++)
+            if (s->operand[i].kind == OPERAND_REGION)
+                note(o, s->operand[i].region->buffer, true);
+        return true;
+    }
+    if (s->kind == STMT_TILE ||
+        (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL)) {
+        o->by_tiles = true;
+        plan_touches(o->p, s, touch_odd, o);
+        o->by_tiles = false;
+        return false;
+    }
+    if (s->kind == STMT_STORE)
+        note(o, s->buffer, false);
+    return true;
+}
+
+// An array that no tile operation uses is each thread's own; one that both
+// tile operations and single statements use is shared by the threads.
+void plan_spill_odd(PlanState *p)
+{
+    int n = p->kernel->buffer_count;
+    Odd o = {.p = p, .tiled = new_array(p->arena, bool, n + 1),
+             .single = new_array(p->arena, bool, n + 1)};
+
+    ir_walk(p->launch->stmt->then, odd_stmt, odd_expr, &o);
+    for (int i = 0; i < n; i++) {
+        if (o.tiled[i] && o.single[i])
+            p->spilled[i] = true;
+        IrBuffer *b = p->kernel->buffers[i];
+        if (b->alias_of && p->spilled[root_of(b)->id])
+            p->spilled[i] = true;
+    }
+}
+
+// ---- numbers of registers --------------------------------------------------
+
+int32_t *plan_points(Arena *a, const PlanFragment *f, int threads)
+{
+    size_t n = (size_t)threads * f->locals;
+    int32_t *at = new_array(a, int32_t, n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        at[i] = -1;
+    for (int e = 0; e < f->elements; e++) {
+        for (int r = 0; r < f->replicas; r++) {
+            int t = f->thread[(size_t)r * f->elements + e];
+            int32_t *spot = &at[(size_t)t * f->locals + f->local[e]];
+            if (*spot >= 0 && *spot != e)
+                return NULL;
+            *spot = e;
+        }
+    }
+    return at;
+}
+
+// Gives the elements of every thread numbers of their own, if they have not.
+void plan_number(PlanState *p, PlanFragment *f)
+{
+    if (plan_points(p->arena, f, PLAN_MAX_THREADS))
+        return;
+    int32_t *next = new_array(p->arena, int32_t, PLAN_MAX_THREADS);
+    f->locals = 0;
+    for (int e = 0; e < f->elements; e++) {
+        int at = 0;
+        for (int r = 0; r < f->replicas; r++) {
+            int t = f->thread[(size_t)r * f->elements + e];
+            at = next[t] > at ? next[t] : at;
+        }
+        for (int r = 0; r < f->replicas; r++)
+            next[f->thread[(size_t)r * f->elements + e]] = at + 1;
+        f->local[e] = at;
+        f->locals = at >= f->locals ? at + 1 : f->locals;
+    }
+}
+
+// ---- reductions ------------------------------------------------------------
+
+// Output element o comes from source elements first + i * step.
+static void row_of(const PlanOp *op, const PlanFragment *src, int o, int *first,
+                   int *step)
+{
+    int dim = op->reduce.dim, inner = 1;
+
+    for (int d = dim + 1; d < src->rank; d++)
+        inner *= (int)src->shape[d];
+    *step = inner;
+    *first = o / inner * inner * (int)src->shape[dim] + o % inner;
+}
+
+static void find_steps(const PlanOp *op, const PlanFragment *src,
+                       PlanReduce *out)
+{
+    int first, step, bits = 0;
+
+    row_of(op, src, 0, &first, &step);
+    for (int i = 1; i < src->shape[op->reduce.dim]; i++)
+        bits |= src->thread[first + i * step] ^ src->thread[first];
+    for (int m = 1; m < PLAN_MAX_THREADS; m *= 2)
+        if (bits & m)
+            out->steps[out->step_count++] = m;
+}
+
+// What every thread knows of each result, as sums of numbers that stand for
+// source elements: a step of the butterfly adds what the partner knows.
+static bool steps_suffice(PlanState *p, const PlanOp *op,
+                          const PlanFragment *src, const PlanReduce *r)
+{
+    int threads = p->launch->threads, n = (int)r->results, first, step;
+    ArenaMark mark = arena_mark(p->arena);
+    uint64_t *sum = new_array(p->arena, uint64_t, threads);
+    uint64_t *old = new_array(p->arena, uint64_t, threads);
+    bool ok = true;
+
+    for (int o = 0; o < n && ok; o++) {
+        uint64_t all = 0;
+        for (int t = 0; t < threads; t++)
+            sum[t] = 0;
+        row_of(op, src, o, &first, &step);
+        for (int i = 0; i < src->shape[op->reduce.dim]; i++) {
+            uint64_t x = (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u;
+            all += x;
+            for (int k = 0; k < src->replicas; k++)
+                sum[src->thread[(size_t)k * src->elements + first +
+                                i * step]] += x;
+        }
+        for (int k = 0; k < r->step_count; k++) {
+            for (int t = 0; t < threads; t++)
+                old[t] = sum[t];
+            for (int t = 0; t < threads; t++)
+                if ((t ^ r->steps[k]) < threads)
+                    sum[t] += old[t ^ r->steps[k]];
+        }
+        for (int i = 0; i < src->shape[op->reduce.dim] && ok; i++)
+            for (int k = 0; k < src->replicas; k++)
+                ok &= sum[src->thread[(size_t)k * src->elements + first +
+                                      i * step]] == all;
+    }
+    arena_release(p->arena, mark);
+    return ok;
+}
+
+bool plan_combine(PlanState *p, PlanOp *op, const PlanFragment *src)
+{
+    PlanReduce r = {.stmt = op->stmt, .shape = op->reduce};
+
+    r.results = src->elements / (int)src->shape[op->reduce.dim];
+    find_steps(op, src, &r);
+    if (!steps_suffice(p, op, src, &r))
+        return false;
+    op->combine = r;
+    return true;
+}
+
+// ---- what the emitter reads ------------------------------------------------
+
+static void keep_reduce(PlanState *p, const PlanOp *op)
+{
+    PlanLaunch *l = p->launch;
+    PlanReduce r = {.stmt = op->stmt, .shape = op->reduce};
+    const PlanFragment *src = p->fragment[op->reduce.src->id];
+    const PlanFragment *out = p->fragment[op->reduce.out->id];
+    int bytes = (dtype_info(op->reduce.out->dtype)->bits + 7) / 8;
+
+    if (src && op->combine.stmt) {
+        r = op->combine;
+        r.part = plan_reduced(p, &op->reduce, src);
+        plan_number(p, r.part);
+        for (int i = 0; i < r.step_count; i++)
+            if (r.steps[i] >= 32)
+                r.workspace = (int64_t)l->threads * bytes;
+    } else {
+        r.results = 1;
+        for (int d = 0; d < op->reduce.src->rank; d++) {
+            int64_t n = 1;
+            ir_is_int(op->reduce.src->shape[d], &n);
+            r.results *= d == op->reduce.dim ? 1 : n;
+        }
+    }
+    if (out && !(r.part && plan_same(out, r.part)) &&
+        r.workspace < r.results * bytes)
+        r.workspace = r.results * bytes;
+    l->reduces[l->reduce_count++] = r;
+}
+
+void plan_keep_own(PlanState *p)
+{
+    PlanLaunch *l = p->launch;
+
+    l->loops = new_array(p->arena, PlanLoopMap, p->ops.len + 1);
+    l->reduces = new_array(p->arena, PlanReduce, p->ops.len + 1);
+    for (int i = 0; i < p->ops.len; i++) {
+        const PlanOp *op = &p->ops.at[i];
+        if (op->kind == PLANOP_LOOP && op->layout)
+            l->loops[l->loop_count++] = (PlanLoopMap){op->stmt, op->layout};
+        if (op->kind == PLANOP_REDUCE)
+            keep_reduce(p, op);
+    }
+}
