@@ -500,10 +500,10 @@ void plan_infer(PlanState *p)
 // ---- our own rules ---------------------------------------------------------
 
 // Threads that hold an element that a point writes run that point.
-static bool writes_all(PlanState *p, const PlanLoop *l, const PlanAccess *a,
-                       const PlanFragment *layout, const PlanFragment *f)
+static bool writes_all(const PlanAccess *a, const PlanFragment *layout,
+                       const PlanFragment *f)
 {
-    int32_t *e = plan_elements(p, l, a);
+    const int32_t *e = a->element;
 
     for (int n = 0; n < layout->elements; n++)
         for (int r = 0; r < f->replicas; r++)
@@ -540,8 +540,8 @@ static void spill_loop(PlanState *p, const Known *k, int at)
             continue;
         if (!operand && feeds_gemm(p, a->buffer))
             operand = a->buffer;
-        bool ok = layout && f && access_holds(p, l, a, layout, f) &&
-                  (!a->is_store || writes_all(p, l, a, layout, f));
+        bool ok = layout && f && access_holds(a, layout, f) &&
+                  (!a->is_store || writes_all(a, layout, f));
         if (!ok && !first)
             first = a->buffer;
     }
