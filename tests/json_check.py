@@ -63,6 +63,8 @@ def live_documents(tilesim, top):
         ["run", "-q", gemm, "-D", "M=20", "-D", "N=20", "-D", "K=20",
          "--no-ref"],
         ["run", "-q", gemm],
+        ["run", "-q", gemm, "--target", "all", "-D", "M=20", "-D", "N=20",
+         "-D", "K=20"],
         ["run", "-q", gemm, "--sweep", "M=16,x N=3", "-D", "K=8"],
         ["explain", "layout", "mfma_32x32x8_f16"],
         ["explain", "device"],

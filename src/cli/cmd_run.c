@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/lds_report.h"
 #include "cli/run.h"
 #include "cli/sweep.h"
 #include "support/parallel.h"
@@ -83,11 +84,32 @@ void run_count_outputs(Run *r, const LaunchCase *c, const Verdict *v)
     }
 }
 
+// --target: plans before, and counts of what ran after. False: none are wanted,
+// or, after reporting, there is no plan.
+static bool plan_targets(Run *r, const LaunchCase *c, const Device **devices,
+                         LdsReport *out)
+{
+    int n = cli_devices(r->s.cli, "h100", devices, DEVICE_COUNT);
+    if (!cli_given(r->s.cli, OPT_TARGET)
+        || !lds_report_plan(r->s.cli, c->kernel, devices, n, out)
+        || !counts_for_run(c->kernel, out->plan, n, c->args, &out->counts))
+        return false;
+    r->judge.event = count_event;
+    r->judge.event_ctx = out->counts.events;
+    return true;
+}
+
 static ExitCode judge_case(Run *r, const RunCase *rc)
 {
     LaunchCase *c = rc->c;
+    const Device *devices[DEVICE_COUNT];
+    LdsReport targets;
+    bool counted = plan_targets(r, c, devices, &targets);
     r->started = time_now();
     Verdict v = verdict_run(r->s.host, c, rc->reference, &r->judge);
+    r->judge.event = NULL;
+    if (counted)
+        lds_report_count(&targets);
     run_progress_end(r);
     run_show_printed(r, &v.run);
     run_report_findings(r, &v.run);
@@ -95,8 +117,11 @@ static ExitCode judge_case(Run *r, const RunCase *rc)
     code = exit_worst(code, diag_fresh(r->s.cli->diag));
     RunReport report = {.cli = r->s.cli, .host = r->s.host, .c = c, .v = &v,
                         .file = r->s.path, .reference = rc->name,
-                        .sweep = rc->sweep, .script = rc->script, .exit = code};
+                        .sweep = rc->sweep, .script = rc->script, .exit = code,
+                        .targets = counted ? &targets : NULL};
     show_report(r, &report);
+    if (counted)
+        lds_report_free(&targets);
     run_count_outputs(r, c, &v);
     if (!v.failed && !v.stopped && !launch_save(r->s.host, c))
         code = exit_worst(code, diag_fresh(r->s.cli->diag));

@@ -138,13 +138,10 @@ static CountWay cli_count_way(const Cli *c)
     cli_usage(c, "--count %.*s: expected closed, walk or run", TEXT_ARG(way));
 }
 
-static bool count_all(LdsReport *r, KernelObject *k, const CaseOptions *options)
+void lds_report_count(LdsReport *r)
 {
     int n;
 
-    if (!counts_make(k->host, k, r->plan, r->device_count, options,
-                     cli_count_way(r->cli), &r->counts))
-        return false;
     for (int t = 0; t < r->device_count; t++) {
         Counter *c = counts_of(&r->counts, r->cli->arena, r->plan[t]);
         const CountLaunch *l = count_launches(c, &n);
@@ -156,11 +153,10 @@ static bool count_all(LdsReport *r, KernelObject *k, const CaseOptions *options)
                     r->cli->arena, r->plan[t], &l[i], r->counts.sizes);
         }
     }
-    return true;
 }
 
-bool lds_report_make(Cli *c, KernelObject *k, const Device *const *devices,
-                     int count, const CaseOptions *options, LdsReport *out)
+bool lds_report_plan(const Cli *c, KernelObject *k,
+                     const Device *const *devices, int count, LdsReport *out)
 {
     *out = (LdsReport){.cli = c, .kernel = k, .devices = devices,
                        .device_count = count, .fits = true};
@@ -173,7 +169,18 @@ bool lds_report_make(Cli *c, KernelObject *k, const Device *const *devices,
     out->launches = new_array(c->arena, LdsLaunch, out->launch_count);
     for (int i = 0; i < out->launch_count; i++)
         make_launch(out, i);
-    return count_all(out, k, options);
+    return true;
+}
+
+bool lds_report_make(Cli *c, KernelObject *k, const Device *const *devices,
+                     int count, const CaseOptions *options, LdsReport *out)
+{
+    if (!lds_report_plan(c, k, devices, count, out) ||
+        !counts_make(k->host, k, out->plan, count, options, cli_count_way(c),
+                     &out->counts))
+        return false;
+    lds_report_count(out);
+    return true;
 }
 
 void lds_report_free(LdsReport *r)

@@ -42,7 +42,7 @@ typedef struct {
     LdsTarget target[DEVICE_COUNT];
 } LdsLaunch;
 
-typedef struct {
+typedef struct LdsReport {
     const Cli *cli;
     const KernelObject *kernel;
     const Device *const *devices;
@@ -57,6 +57,10 @@ typedef struct {
 // False after reporting why there is no plan. `options` has the sizes.
 bool lds_report_make(Cli *c, KernelObject *k, const Device *const *devices,
                      int count, const CaseOptions *options, LdsReport *out);
+// The two halves of it: plans, and what r->counts say.
+bool lds_report_plan(const Cli *c, KernelObject *k,
+                     const Device *const *devices, int count, LdsReport *out);
+void lds_report_count(LdsReport *r);
 void lds_report_free(LdsReport *r);
 // Of all launches on a target: what its counter of bank conflicts would show.
 int64_t lds_conflicts(const LdsReport *r, int target);
@@ -73,6 +77,8 @@ void lds_ledger_json(Json *out, const LdsReport *r, const LdsTarget *t);
 LdsTarget lds_target(const Plan *p, const PlanLaunch *l);
 void lds_report_text(TextBuf *out, const LdsReport *r);
 void lds_report_json(Json *out, const LdsReport *r);
+// "launches", each with its targets.
+void lds_launches_json(Json *out, const LdsReport *r);
 // The members of an object that describe a target without its buffers.
 void lds_target_json(Json *out, const LdsTarget *t, const Device *d);
 // The source line of a place; 0: nowhere.

@@ -59,15 +59,8 @@ static void json_target(Json *j, const LdsReport *r, const LdsTarget *t,
     json_end_object(j);
 }
 
-void lds_report_json(Json *j, const LdsReport *r)
+void lds_launches_json(Json *j, const LdsReport *r)
 {
-    json_begin_object(j);
-    json_key(j, TEXT("kernel"));
-    json_text(j, r->kernel->ir->name);
-    json_key(j, TEXT("rules"));
-    json_string(j, plan_rules_name(PLAN_TILELANG));
-    json_key(j, TEXT("fits"));
-    json_bool(j, r->fits);
     json_key(j, TEXT("launches"));
     json_begin_array(j);
     for (int i = 0; i < r->launch_count; i++) {
@@ -84,5 +77,17 @@ void lds_report_json(Json *j, const LdsReport *r)
         json_end_object(j);
     }
     json_end_array(j);
+}
+
+void lds_report_json(Json *j, const LdsReport *r)
+{
+    json_begin_object(j);
+    json_key(j, TEXT("kernel"));
+    json_text(j, r->kernel->ir->name);
+    json_key(j, TEXT("rules"));
+    json_string(j, plan_rules_name(PLAN_TILELANG));
+    json_key(j, TEXT("fits"));
+    json_bool(j, r->fits);
+    lds_launches_json(j, r);
     json_end_object(j);
 }

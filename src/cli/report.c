@@ -361,6 +361,8 @@ void report_text(TextBuf *b, const RunReport *r)
     checks_line(b, r);
     blocks_line(b, r);
     work_line(b, r);
+    if (r->targets && !v->stopped)
+        report_targets(b, r);
     if (!r->script || v->stopped)
         report_last_line(b, r);
 }

@@ -14,6 +14,7 @@ typedef struct {
     const char *file;           // as the user gave it
     Text reference;             // its name, "" when none
     Text sweep;                 // "seq_len=1 is_causal=True", or ""
+    const struct LdsReport *targets;    // of --target, or NULL
     bool script;                // which has a last line of its own
     const char *subject;        // what is judged; NULL: "the program as written"
     ExitCode exit;
@@ -44,6 +45,9 @@ void report_head(TextBuf *out, const RunReport *r);
 // "   heads 8 ...   tile 128x64, 256 threads".
 void report_name(TextBuf *out, const Cli *c, const IrKernel *ir);
 void report_kernel(TextBuf *out, const Cli *c, const KernelObject *k);
+// report_targets.c: budget, conflicts and occupancy of each target.
+void report_targets(TextBuf *out, const RunReport *r);
+void report_targets_json(Json *out, const RunReport *r);
 // report_mismatch.c: a wrong output, like a diff.
 void report_mismatch(TextBuf *out, const OutputVerdict *o, Text reference);
 // Blanks up to column `width`, at least one, of the line that starts at byte

@@ -223,6 +223,8 @@ void report_json(Json *j, const RunReport *r)
     key_number(j, TEXT("reference_seconds"), r->v->reference_seconds);
     key_int(j, TEXT("peak_bytes"), r->host->heap.peak);
     key_int(j, TEXT("peak_resident_bytes"), resident_peak());
+    if (r->targets && !r->v->stopped)
+        report_targets_json(j, r);
     json_end_object(j);
 }
 

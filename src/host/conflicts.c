@@ -127,6 +127,42 @@ bool counts_make(Host *h, KernelObject *k, const Plan *const *plans, int n,
     return run_events(h, k, options, mode, out);
 }
 
+// Sizes of T.dynamic as the tensors have them.
+static void sizes_of(const IrKernel *k, const KernelArg *args, int64_t *sizes)
+{
+    for (int i = 0; i < k->param_count; i++) {
+        const IrBuffer *b = k->params[i].buffer;
+
+        if (k->params[i].is_scalar) {
+            sizes[k->params[i].var->id] = args[i].i64;
+            continue;
+        }
+        for (int d = 0; d < b->rank && d < args[i].tensor.rank; d++) {
+            IrLinear l;
+            int64_t size;
+
+            if (ir_linear(b->shape[d], &l) &&
+                ir_linear_solve(&l, args[i].tensor.shape[d], &size))
+                sizes[l.symbol->id] = size;
+        }
+    }
+}
+
+bool counts_for_run(KernelObject *k, const Plan *const *plans, int n,
+                    const KernelArg *args, Counts *out)
+{
+    Arena *a = k->host->options.arena;
+
+    *out = (Counts){.way = COUNT_RUN,
+                    .sizes = new_array(a, int64_t, k->ir->next_var + 1)};
+    sizes_of(k->ir, args, out->sizes);
+    out->code = kernel_code(k, CODE_COUNTED);
+    if (!out->code)
+        return false;
+    out->events = count_events_new(a, out->code, plans, n, out->sizes);
+    return true;
+}
+
 Counter *counts_of(const Counts *c, Arena *a, const Plan *p)
 {
     Counter *out = count_new(a, p, c->code);

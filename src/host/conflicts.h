@@ -24,6 +24,10 @@ typedef struct {
 // False after reporting: inputs that cannot be made, an error while running.
 bool counts_make(Host *h, KernelObject *k, const Plan *const *plans, int n,
                  const CaseOptions *options, CountWay way, Counts *out);
+// For a run that somebody else makes: events are to go to out->events. False
+// after reporting what cannot be lowered.
+bool counts_for_run(KernelObject *k, const Plan *const *plans, int n,
+                    const KernelArg *args, Counts *out);
 // The counter of one of the plans, or of one that differs in layouts alone.
 Counter *counts_of(const Counts *c, Arena *a, const Plan *p);
 void counts_release(Counts *c);

@@ -351,7 +351,10 @@ static bool run_as_written(Host *h, LaunchCase *c, Verdict *v, uint8_t **writes,
         .print_count = options->print_count,
         .progress = tell,
         .progress_ctx = &progress,
+        .event = options->event,
+        .event_ctx = options->event_ctx,
     };
+    CodeMode mode = options->event ? CODE_COUNTED : CODE_AS_WRITTEN;
     if (options->block[0] >= 0) {
         if (!one_block(h, c, options->block, &only))
             return false;
@@ -364,7 +367,7 @@ static bool run_as_written(Host *h, LaunchCase *c, Verdict *v, uint8_t **writes,
         run.block_count = some.len;
         v->run_sampled = some.len;
     }
-    v->run = kernel_run(c->kernel, CODE_AS_WRITTEN, c->args, writes, &run);
+    v->run = kernel_run(c->kernel, mode, c->args, writes, &run);
     free(some.at);
     return v->run.ok || v->run.finding_total > 0 || v->run.cancelled;
 }

@@ -107,6 +107,10 @@ typedef struct {
     int64_t block[3];           // --block: this one alone; block[0] < 0: all
     int64_t run_blocks;         // run only so many of the last launch; 0: all
     bool keep_writes;           // in OutputVerdict, whatever is compared
+    // InterpOptions.event of the run as written, or NULL.
+    void (*event)(void *ctx, int worker, int64_t block, int event,
+                  const int64_t *values);
+    void *event_ctx;
     // `what` is done: "blocks", "f64 blocks", or "reference" with total 0.
     void (*progress)(void *ctx, const char *what, int64_t done, int64_t total);
     void *progress_ctx;
