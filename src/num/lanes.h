@@ -81,7 +81,11 @@ typedef struct {
     // int32 accumulators wrap.
     void (*gemm_i32)(int m, int n, int k, const int32_t *a, int64_t lda,
                      const int32_t *b, int64_t ldb, int32_t *c, int64_t ldc);
-    // dst[c][r] = src[r][c] for 4- and 8-byte elements; pitches in elements.
+    // dst[c][r] = src[r][c] for 1- to 8-byte elements; pitches in elements.
+    void (*transpose8)(void *dst, int64_t ldd, const void *src, int64_t lds,
+                       int rows, int cols);
+    void (*transpose16)(void *dst, int64_t ldd, const void *src, int64_t lds,
+                        int rows, int cols);
     void (*transpose32)(void *dst, int64_t ldd, const void *src, int64_t lds,
                         int rows, int cols);
     void (*transpose64)(void *dst, int64_t ldd, const void *src, int64_t lds,

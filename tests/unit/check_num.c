@@ -364,27 +364,34 @@ START_TEST(reduce_rounds_every_step)
 }
 END_TEST
 
-static void transpose_once(const Lanes *l, int rows, int cols, bool wide)
+// Element i of the source is i + 1, in the highest bits as well.
+static uint64_t transpose_value(int bytes, int i)
+{
+    uint64_t v = (uint64_t)i + 1;
+    return bytes == 8 ? v << 33 | v : bytes == 1 ? v & 255 : v;
+}
+
+static void transpose_once(const Lanes *l, int rows, int cols, int bytes)
 {
     enum { SIDE = 40 };
     static uint64_t src[SIDE * SIDE], dst[SIDE * SIDE];
-    uint32_t *src32 = (uint32_t *)src, *dst32 = (uint32_t *)dst;
+    void (*const turn[9])(void *, int64_t, const void *, int64_t, int, int) = {
+        [1] = l->transpose8, [2] = l->transpose16, [4] = l->transpose32,
+        [8] = l->transpose64,
+    };
     memset(dst, 0, sizeof dst);
-    for (int i = 0; i < SIDE * SIDE; i++)
-        if (wide)
-            src[i] = (uint64_t)i << 33 | 1;
-        else
-            src32[i] = (uint32_t)i + 1;
-    if (wide)
-        l->transpose64(dst, SIDE, src, SIDE, rows, cols);
-    else
-        l->transpose32(dst, SIDE, src, SIDE, rows, cols);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        uint64_t v = transpose_value(bytes, i);
+        memcpy((char *)src + i * bytes, &v, (size_t)bytes);
+    }
+    turn[bytes](dst, SIDE, src, SIDE, rows, cols);
     for (int c = 0; c < SIDE; c++)
         for (int r = 0; r < SIDE; r++) {
-            bool in = r < rows && c < cols;
-            uint64_t got = wide ? dst[c * SIDE + r] : dst32[c * SIDE + r];
-            uint64_t from = wide ? src[r * SIDE + c] : src32[r * SIDE + c];
-            ck_assert_uint_eq(got, in ? from : 0);
+            uint64_t got = 0;
+            memcpy(&got, (char *)dst + (c * SIDE + r) * bytes, (size_t)bytes);
+            ck_assert_uint_eq(got, r < rows && c < cols
+                                       ? transpose_value(bytes, r * SIDE + c)
+                                       : 0);
         }
 }
 
@@ -393,10 +400,9 @@ START_TEST(transpose_swaps_and_touches_no_more)
     static const int sides[] = {0, 1, 3, 4, 7, 8, 9, 16, 23, 40};
     const Lanes *l = lanes_for((Isa)_i);
     for (size_t i = 0; l && i < countof(sides); i++)
-        for (size_t j = 0; j < countof(sides); j++) {
-            transpose_once(l, sides[i], sides[j], false);
-            transpose_once(l, sides[i], sides[j], true);
-        }
+        for (size_t j = 0; j < countof(sides); j++)
+            for (int bytes = 1; bytes <= 8; bytes *= 2)
+                transpose_once(l, sides[i], sides[j], bytes);
 }
 END_TEST
 
