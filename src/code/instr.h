@@ -143,6 +143,7 @@ typedef struct {
     int group, kept;            // `kept` of each `group` along k; 0: all
     int64_t m, n, k;
     bool trans_a, trans_b;
+    int stmt;                   // its id in the IR
     LaneType type;              // F32, F64 or I32: of the multiplication
     int clear;                  // slot: C starts from 0 when not 0; or -1
     int site;

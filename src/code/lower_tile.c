@@ -73,6 +73,7 @@ static void lower_gemm(Lower *l, const IrStmt *s)
     if (g.group && !matrix_of(l, operand_region(l, s, shape.operand[3]),
                               shape.e_row, shape.e_col, &g.e))
         return;
+    g.stmt = s->id;
     g.m = shape.m;
     g.n = shape.n;
     g.k = shape.k;

@@ -1,5 +1,6 @@
 // exec_gemm.c - T.gemm: C += A B as one fused multiply-add chain per element,
-// k ascending, from C's value; one rounding to C's dtype at the end.
+// k ascending, from C's value; one rounding to C's dtype at the end. Or as a
+// matrix instruction computes it: exec_matrix.c.
 //
 // Tiles kept as lanes of the multiplication's type are used where they lie.
 // Others are converted, and transposed ones packed, into the worker's scratch.
@@ -48,13 +49,6 @@ int64_t pack_need(const Code *c)
 }
 
 // ---- operands ------------------------------------------------------------
-
-typedef struct {
-    const Tensor *t;
-    DType dtype;
-    int64_t at; // element offset of its first element
-    int64_t rows, cols, row_step, col_step;
-} View;
 
 static View view_shape(const Worker *w, const Matrix *m, int64_t rows,
                        int64_t cols)
@@ -282,8 +276,8 @@ void plan_gemms(Run *run, const Worker *w)
     }
 }
 
-static void multiply(const Worker *w, const Gemm *g, const Operands *o,
-                     const void *a, const void *b, void *c)
+static void multiply_lanes(const Worker *w, const Gemm *g, const Operands *o,
+                           const void *a, const void *b, void *c)
 {
     int m = (int)g->m, n = (int)g->n, k = (int)g->k;
 
@@ -295,10 +289,22 @@ static void multiply(const Worker *w, const Gemm *g, const Operands *o,
         xgemm_f32(w->run->gemm[g - w->code->gemm], a, b, c);
 }
 
+// False after a finding.
+static bool multiply(Worker *w, const Gemm *g, const Operands *o, char *c)
+{
+    const char *b = operand_lanes(w, &o->b, g->type, 1);
+    const char *a = operand_lanes(w, &o->a, g->type, 0);
+
+    if (g->group)
+        a = expanded(w, g, &o->a, a);
+    if (a)
+        multiply_lanes(w, g, o, a, b, c);
+    return a != NULL;
+}
+
 const Instr *exec_GEMM(Worker *w, const Instr *i)
 {
     const Gemm *g = &w->code->gemm[i->a];
-    const char *a, *b;
     Operands o;
     char *c;
 
@@ -310,13 +316,10 @@ const Instr *exec_GEMM(Worker *w, const Instr *i)
     c = operand_lanes(w, &o.c, g->type, 2);
     if (g->clear >= 0 && w->slot[g->clear].i)
         clear_rows(c, o.ldc, &o.c, lane_bytes(g->type));
-    b = operand_lanes(w, &o.b, g->type, 1);
-    a = operand_lanes(w, &o.a, g->type, 0);
-    if (g->group)
-        a = expanded(w, g, &o.a, a);
-    if (!a)
+    if (w->run->matrix)
+        matrix_multiply(w, w->run->matrix[i->a], &o.a, &o.b, c, o.ldc);
+    else if (!multiply(w, g, &o, c))
         return i + 1;
-    multiply(w, g, &o, a, b, c);
     if (is_ready(&o.c, g->type))
         round_rows(w, &o.c, c, o.ldc);
     else

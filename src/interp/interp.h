@@ -8,6 +8,7 @@
 
 #include "code/code.h"
 #include "num/lanes.h"
+#include "plan/matrix.h"
 #include "support/support.h"
 
 enum { INTERP_MAX_RANK = 8 };
@@ -62,6 +63,9 @@ typedef struct {
     int64_t memory_limit;       // bytes of scratch and workspaces; 0: none
     void (*progress)(void *ctx, int64_t done, int64_t total);
     void *progress_ctx;
+    // T.gemm as these instructions compute it; NULL: in IEEE arithmetic. Not
+    // for CODE_F64.
+    const PlanMatrices *matrices;
     int max_findings;           // kept per run, default 20; all are counted
     // Code with events only: `event` of code_events, its variables' values.
     // Called from all threads, `worker` being below parallel_threads(); block

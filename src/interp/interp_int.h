@@ -131,6 +131,7 @@ struct Run {
     int64_t workspace_bytes;
     XGemmCache *xgemm;
     const XGemm **gemm; // by Code.gemm; f32 only
+    const PlanMatrix **matrix; // by Code.gemm; NULL: IEEE arithmetic
     atomic_llong done;
     bool sizing; // interp_memory: launches do not run
 };
@@ -209,6 +210,19 @@ void plan_gemms(Run *run, const Worker *w);
 // Where a matrix starts; false with a finding when it leaves its buffer.
 bool matrix_offset(Worker *w, const Matrix *m, int64_t rows, int64_t cols,
                    int site, int64_t *offset);
+// A matrix in a buffer on the chip: one of the steps is 1.
+typedef struct {
+    const Tensor *t;
+    DType dtype;
+    int64_t at; // element offset of its first element
+    int64_t rows, cols, row_step, col_step;
+} View;
+
+// exec_matrix.c - products as a matrix instruction adds them
+void find_matrices(Run *run);
+// C += A B; c are lanes, ldc apart. Uses pack[0], pack[1] and pack[3].
+void matrix_multiply(Worker *w, const PlanMatrix *m, const View *a,
+                     const View *b, void *c, int64_t ldc);
 
 // show.c - T.print and --print
 void show_loop(Worker *w, const Instr *next);

@@ -92,6 +92,7 @@ void make_workers(Run *run)
         init_worker(run, &run->workers[i], false);
     set_tensors(run, &run->workers[0]);
     plan_gemms(run, &run->workers[0]);
+    find_matrices(run);
 }
 
 void free_workers(Run *run)
@@ -100,6 +101,7 @@ void free_workers(Run *run)
         release_worker(&run->workers[i]);
     free(run->workers);
     free(run->gemm);
+    free(run->matrix);
     xgemm_destroy(run->xgemm);
 }
 

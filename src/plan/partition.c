@@ -24,7 +24,8 @@ static bool takes_wgmma(const PlanState *p, const PlanGemm *g, int warps)
     const IrGemmShape *s = &g->shape;
     int bits = bits_of(g->a);
 
-    if (p->device->arch != ARCH_SM90 || warps % 4 || s->m < 64)
+    if (p->device->arch != ARCH_SM90 || warps % 4 || s->m < 64 ||
+        plan_config(p, "tl.disable_wgmma"))
         return false;
     if (in_fragment(g->b) || bits > 32 || s->k % (256 / bits))
         return false;

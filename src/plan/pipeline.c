@@ -238,8 +238,10 @@ static void set_slots(PlanState *p, const PlanPipeline *q, int times)
 
 // ---- producer warps --------------------------------------------------------
 
-static bool config_is_true(const IrAttrValue *v, const char *key)
+bool plan_config(const PlanState *p, const char *key)
 {
+    const IrAttrValue *v = &p->kernel->config.pass_configs;
+
     for (int i = 0; v->kind == ATTRVAL_DICT && i + 1 < v->list.len; i += 2) {
         const IrAttrValue *k = &v->list.at[i], *x = k + 1;
         if (k->kind == ATTRVAL_TEXT && text_is(k->text, key))
@@ -335,8 +337,7 @@ static void specialize(PlanState *p, IrStmt *launch)
     Loads l = {.p = p};
 
     if (p->device->arch != ARCH_SM90 ||
-        config_is_true(&p->kernel->config.pass_configs,
-                       "tl.disable_warp_specialized"))
+        plan_config(p, "tl.disable_warp_specialized"))
         return;
     ir_walk(launch->then, find_fed, NULL, &f);
     if (f.in_while && !f.loop)

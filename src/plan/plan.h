@@ -12,6 +12,7 @@
 #define PLAN_PLAN_H
 
 #include "ir/ir.h"
+#include "plan/matrix.h"
 
 typedef enum { PLAN_TILELANG, PLAN_TILESIM } PlanRules;
 const char *plan_rules_name(PlanRules r);
@@ -168,4 +169,7 @@ bool plan_same(const PlanFragment *f, const PlanFragment *g);
 // What every plan must hold; reports ids "plan-...".
 bool plan_verify(const Plan *p);
 void plan_print(TextBuf *out, const Plan *p);
+// The arithmetic of every multiplication; false after reporting one that
+// nobody knows on the device (exit 4).
+bool plan_matrices(Arena *a, const Plan *p, PlanMatrices *out);
 #endif
