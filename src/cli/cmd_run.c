@@ -373,7 +373,7 @@ static void json_open(Run *r)
     json_string(&r->json, r->command);
     json_key(&r->json, TEXT("file"));
     json_string(&r->json, r->s.path ? r->s.path : "");
-    cli_devices(c, "h100", devices, countof(devices));
+    cli_devices(c, session_target(c), devices, countof(devices));
     json_key(&r->json, TEXT("target"));
     json_string(&r->json, devices[0]->name);
     json_key(&r->json, TEXT("launches"));
@@ -416,11 +416,31 @@ static void run_all(Run *r)
         run_one(r, r->s.defines, r->s.define_count, (Text){0});
 }
 
+// --numerics, where not every launch had a report that says so.
+static void say_numerics(const Run *r)
+{
+    const Host *h = r->s.host;
+    const Device *d = h->options.device;
+    bool sweep = cli_given(r->s.cli, OPT_SWEEP);
+    Basis basis = BASIS_NONE;
+    if (r->s.cli->json || (!sweep && (session_is_launch(&r->s)
+                                      || r->launches == r->judged)))
+        return;
+    for (int i = 0; i < h->kernels.len; i++) {
+        const PlanMatrices *m = h->kernels.at[i]->matrices;
+        for (int j = 0; m && j < m->len; j++)
+            basis = basis_worse(basis, m->at[j].mma->bits);
+    }
+    if (basis != BASIS_NONE)
+        printf("T.gemm as on %s: %s\n", d->name, report_basis(d, basis));
+}
+
 int run_command(Run *r, Cli *c, HostOptions *options)
 {
     options->ctx = r;
     options->asserted = r->judge_case ? on_asserted : NULL;
     run_read_options(r, c);
+    options->matrix_cores = run_reads_numerics(c);
     r->judge.progress = progress;
     r->judge.progress_ctx = r;
     r->progress_on = !c->quiet && isatty(STDERR_FILENO);
@@ -428,7 +448,7 @@ int run_command(Run *r, Cli *c, HostOptions *options)
     if (c->json)
         json_open(r);
     if (open)
-        run_all(r);
+        run_all(r), say_numerics(r);
     if (parallel_cancelled() && r->launches == 0 && !c->json)
         fprintf(stderr, "tilesim: stopped by %s before a kernel ran\n",
                 parallel_cancelled() == SIGINT ? "Ctrl-C" : "--timeout");

@@ -41,6 +41,8 @@ void report_row_limit(TextBuf *out, size_t line, const char *verdict,
                       double limit);
 // report_head.c: what was run, on what.
 void report_head(TextBuf *out, const RunReport *r);
+// How well the arithmetic of T.gemm is known, in words.
+const char *report_basis(const Device *d, Basis b);
 // "fa.tile:57 main", and the first line of a report, which goes on with
 // "   heads 8 ...   tile 128x64, 256 threads".
 void report_name(TextBuf *out, const Cli *c, const IrKernel *ir);

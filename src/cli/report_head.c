@@ -193,8 +193,40 @@ static void inputs_line(TextBuf *b, const RunReport *r)
     buf_addc(b, '\n');
 }
 
+const char *report_basis(const Device *d, Basis b)
+{
+    return d->vendor == VENDOR_AMD ? "model, not confirmed on hardware"
+                                   : basis_name(b);
+}
+
+// Is that the first multiplication by its instruction?
+static bool is_first(const PlanMatrices *m, int i)
+{
+    for (int j = 0; j < i; j++)
+        if (m->at[j].mma == m->at[i].mma)
+            return false;
+    return true;
+}
+
+static void numerics_lines(TextBuf *b, const PlanMatrices *m)
+{
+    const char *what = "T.gemm";
+    for (int i = 0; m && i < m->len; i++) {
+        size_t line = b->len;
+        if (!is_first(m, i))
+            continue;
+        buf_puts(b, what);
+        report_column(b, line, 18);
+        buf_printf(b, "%s as on %s: %s\n", m->at[i].mma->name,
+                   m->device->name, report_basis(m->device,
+                                                 m->at[i].mma->bits));
+        what = "";
+    }
+}
+
 void report_head(TextBuf *b, const RunReport *r)
 {
     report_kernel(b, r->cli, r->c->kernel);
     inputs_line(b, r);
+    numerics_lines(b, r->c->kernel->matrices);
 }

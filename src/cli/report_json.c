@@ -156,6 +156,26 @@ void report_json_kernel(Json *j, const RunReport *r, const KernelObject *k)
     json_end_object(j);
 }
 
+static void numerics(Json *j, const PlanMatrices *m)
+{
+    if (!m)
+        return;
+    json_key(j, TEXT("matrix_instructions"));
+    json_begin_array(j);
+    for (int i = 0; i < m->len; i++) {
+        const DeviceMma *mma = m->at[i].mma;
+        json_begin_object(j);
+        json_key(j, TEXT("name"));
+        json_string(j, mma->name);
+        json_key(j, TEXT("target"));
+        json_string(j, m->device->name);
+        json_key(j, TEXT("basis"));
+        json_string(j, report_basis(m->device, mma->bits));
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
 // Of the whole process so far; the kernel counts in KiB.
 static int64_t resident_peak(void)
 {
@@ -213,6 +233,7 @@ void report_json(Json *j, const RunReport *r)
         json_key(j, TEXT("stopped"));
         json_string(j, stopped(r->v->stopped));
     }
+    numerics(j, r->c->kernel->matrices);
     outputs(j, r);
     findings(j, r);
     key_int(j, TEXT("blocks"), run->blocks_total);

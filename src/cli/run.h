@@ -52,6 +52,8 @@ void run_count_outputs(Run *r, const LaunchCase *c, const Verdict *v);
 
 // run_options.c
 void run_read_options(Run *r, Cli *c);
+// --numerics: does T.gemm compute as the target's matrix cores do?
+bool run_reads_numerics(const Cli *c);
 // --print and --block against the kernel: false after reporting.
 bool run_check_prints(Run *r, const IrKernel *k);
 #endif

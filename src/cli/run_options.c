@@ -164,10 +164,22 @@ void run_read_options(Run *r, Cli *c)
     if (cli_given(c, OPT_BLOCK) && f->expect_count)
         cli_usage(c, "--block runs a part, --expect compares the whole: "
                   "choose one");
-    Text numerics = cli_text(c, OPT_NUMERICS, "ieee");
-    if (text_is(numerics, "h100") || text_is(numerics, "mi300x"))
-        diag_error(c->diag, EXIT_LIMIT, (Span){0}, "not-built",
-                   "--numerics=%.*s is not built yet", TEXT_ARG(numerics));
-    else if (!text_is(numerics, "ieee"))
-        cli_usage(c, "--numerics '%.*s': expected ieee", TEXT_ARG(numerics));
+}
+
+bool run_reads_numerics(const Cli *c)
+{
+    const Device *devices[16], *named;
+    Text name = cli_text(c, OPT_NUMERICS, "ieee");
+    if (text_is(name, "ieee"))
+        return false;
+    if (!text_is(name, "h100") && !text_is(name, "mi300x"))
+        cli_usage(c, "--numerics '%.*s': expected ieee, h100 or mi300x",
+                  TEXT_ARG(name));
+    named = device_find(name);
+    cli_devices(c, session_target(c), devices, countof(devices));
+    if (devices[0]->arch != named->arch)
+        cli_usage(c, "--numerics=%s is the arithmetic of %s, and the target "
+                  "%s is %s", named->name, device_arch_name(named),
+                  devices[0]->name, device_arch_name(devices[0]));
+    return true;
 }

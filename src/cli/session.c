@@ -29,13 +29,18 @@ static int64_t machine_memory(void)
     return pages > 0 && size > 0 ? pages / 10 * 9 * size : 0;
 }
 
+const char *session_target(const Cli *c)
+{
+    return text_is(cli_text(c, OPT_NUMERICS, ""), "mi300x") ? "mi300x" : "h100";
+}
+
 bool session_open(Session *s, Cli *c, HostOptions *options)
 {
     const Device *devices[16];
     const char *why;
     *s = (Session){.cli = c};
     s->path = cli_file(c, "FILE");
-    cli_devices(c, "h100", devices, countof(devices));
+    cli_devices(c, session_target(c), devices, countof(devices));
     s->defines = session_pairs(c, OPT_DEFINE, &s->define_count);
     s->file = sources_read(c->sources, s->path, &why);
     if (!s->file) {

@@ -15,6 +15,8 @@ typedef struct {
     int define_count;
 } Session;
 
+// What is targeted without --target: whose arithmetic --numerics asks for.
+const char *session_target(const Cli *c);
 // Reads the file and makes the host. False after reporting.
 bool session_open(Session *s, Cli *c, HostOptions *options);
 void session_close(Session *s);

@@ -68,12 +68,14 @@ static void shape_text(TextBuf *b, const int64_t *shape, int rank)
     buf_addc(b, ']');
 }
 
-// The tensor must be what parameter p declares.
+// The tensor must be what parameter p declares; a tf32 is kept as an f32.
 static bool fits(Filling *f, int p, const Tensor *t, const char *what)
 {
     const IrBuffer *b = f->k->ir->params[p].buffer;
     int64_t want[IR_MAX_RANK] = {0};
-    bool same = t->rank == b->rank && t->dtype == b->dtype;
+    bool same = t->rank == b->rank
+                && (t->dtype == b->dtype
+                    || (t->dtype == DT_F32 && b->dtype == DT_TF32));
     for (int d = 0; same && d < b->rank; d++) {
         IrLinear l;
         int64_t size;

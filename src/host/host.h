@@ -36,6 +36,7 @@ typedef struct {
     SourceSet *sources;
     const OpTable *ops;
     const Device *device;
+    bool matrix_cores;          // T.gemm to the bit as those of `device` do it
     FILE *out;                  // the script's stdout
     uint64_t seed;
     int64_t memory_limit;       // bytes of tensors and scratch; 0: of the machine
@@ -94,6 +95,8 @@ struct KernelObject {
     Text factory;               // name of the factory or eager function
     Code *code[CODE_CONTROL + 1];   // by CodeMode, lowered when first needed
     bool failed[CODE_CONTROL + 1];
+    PlanMatrices *matrices;     // of HostOptions.matrix_cores, when first run
+    bool no_matrices;           // it was reported why
     const Dict *arguments;      // Python arguments it was made with, by name
     int const_count;            // the last of them are T.const sizes
     const Dict *config;         // of @autotune, where one was used
@@ -109,6 +112,8 @@ int64_t host_address(Host *h, const Tensor *t);
 KernelObject *kernel_of(Value v);               // NULL: something else
 Value kernel_new(Host *h, IrKernel *ir, Text factory, const Dict *arguments);
 Code *kernel_code(KernelObject *k, CodeMode mode);  // NULL after reporting
+// How each T.gemm is computed; NULL after reporting.
+const PlanMatrices *kernel_matrices(KernelObject *k);
 bool kernel_is_output(const KernelObject *k, int param);
 // Python value of an argument the kernel was made with ("is_causal").
 bool kernel_argument(const KernelObject *k, Text name, Value *out);

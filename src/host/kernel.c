@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "host/host.h"
+#include "plan/plan.h"
 #include "support/parallel.h"
 
 KernelObject *kernel_of(Value v)
@@ -36,6 +37,27 @@ Code *kernel_code(KernelObject *k, CodeMode mode)
         k->failed[mode] = !k->code[mode];
     }
     return k->code[mode];
+}
+
+static PlanMatrices *find_matrices(const KernelObject *k)
+{
+    const HostOptions *o = &k->host->options;
+    PlanMatrices *m = new (o->arena, PlanMatrices);
+    Plan *p = plan_build(o->arena, k->ir, o->device, PLAN_TILELANG);
+    if (p && plan_matrices(o->arena, p, m))
+        return m;
+    diag_note(o->diag, (Span){0}, "--numerics is the arithmetic of what a "
+              "compiler makes for %s; ieee needs no such", o->device->name);
+    return NULL;
+}
+
+const PlanMatrices *kernel_matrices(KernelObject *k)
+{
+    if (!k->matrices && !k->no_matrices) {
+        k->matrices = find_matrices(k);
+        k->no_matrices = !k->matrices;
+    }
+    return k->matrices;
 }
 
 bool kernel_is_output(const KernelObject *k, int param)
@@ -221,8 +243,12 @@ InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,
                         uint8_t *const *writes, const InterpOptions *options)
 {
     InterpResult failed = {0};
+    const PlanMatrices *matrices = NULL;
     Code *code = kernel_code(k, mode);
     if (!code)
+        return failed;
+    if (k->host->options.matrix_cores && mode == CODE_AS_WRITTEN
+        && !(matrices = kernel_matrices(k)))
         return failed;
     int n = k->ir->param_count;
     InterpArg *in = xcalloc(n + 1, sizeof *in);
@@ -230,6 +256,7 @@ InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,
         in[i] = interp_arg(&k->ir->params[i], &args[i],
                            writes ? writes[i] : NULL);
     InterpOptions o = *options;
+    o.matrices = matrices;
     o.memory = pointed_memory(k->host);
     o.memory_count = k->host->pointed.len;
     InterpResult r = interp_run(code, k->host->options.diag, in, n, &o);

@@ -46,6 +46,8 @@ static Value assert_allclose(Lang *l, Profiler *p, const Args *args)
     int why = parallel_cancelled();
     if (why)
         lang_stop(l, why < 0 ? EXIT_LIMIT : EXIT_INTERRUPTED);
+    if (p->kernel->failed[CODE_AS_WRITTEN] || p->kernel->no_matrices)
+        lang_stop(l, diag_exit(o->diag));       // it cannot run: said why
     if (!passes)
         lang_raise_exit(l, EXIT_FINDINGS, "AssertionError", args->at_span,
                         "'%.*s' differs from its reference by upstream's rule: "

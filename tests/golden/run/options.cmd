@@ -10,7 +10,6 @@ walk options.tile
 run options.tile --target mi300
 run options.tile --target b100,h100
 run options.tile --numerics fast
-run options.tile --numerics h100
 run options.tile --color blue
 run options.tile -j 0
 run options.tile --blocks none
