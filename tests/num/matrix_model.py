@@ -241,4 +241,5 @@ def main():
             f.write(record(r, family))
 
 
-main()
+if __name__ == "__main__":
+    main()
