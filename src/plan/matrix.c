@@ -114,7 +114,8 @@ static bool set_matrix(Find *f, const IrStmt *s, const PlanGemm *g,
     m->mma = instruction(f->plan, g);
     if (!m->mma || !device_mma_spec(d, m->mma, &m->spec))
         return refuse(f, s, "of %s into %s is no matrix instruction of %s "
-                      "whose arithmetic is known", dtype_info(g->a->dtype)->name,
+                      "whose arithmetic is known",
+                      dtype_info(g->a->dtype)->name,
                       dtype_info(g->c->dtype)->name, d->name);
     if (g->shape.k % each)
         return refuse(f, s, "has %d products for each element, %s takes %d "
