@@ -183,6 +183,7 @@ typedef struct {
     int64_t scratch;        // bytes used by this launch
     bool *kernel_writes;    // CODE_CONTROL, by buffer root: by any statement
     bool *unread;           // likewise, by variable: its value reads tiles
+    bool *unread_cell;      // and by buffer, of variables that are assigned
     bool tile_dependent;    // CODE_CONTROL has failed
 } Lower;
 

@@ -73,8 +73,11 @@ static bool need_leaf(void *ctx, IrExpr *e)
         else if (b->kind == BIND_VAL && b->val.level == AT_SLOT)
             need(n, e->var->id, b->val.reg);
     } else if (e->kind == EXPR_LOAD && is_slot_var(n->l, e->buffer)) {
-        if (n->l->var_slot[e->buffer->id] >= 0)
-            need(n, -1 - e->buffer->id, n->l->var_slot[e->buffer->id]);
+        if (n->l->var_slot[e->buffer->id] < 0)
+            return true;            // of the statement's own
+        if (n->l->unread_cell && n->l->unread_cell[e->buffer->id])
+            n->failed = true;
+        need(n, -1 - e->buffer->id, n->l->var_slot[e->buffer->id]);
     } else if (e->kind == EXPR_LOAD) {
         n->masked_by_data = true;
     }
@@ -187,21 +190,17 @@ static bool written_stmt(void *ctx, IrStmt *s)
     return true;
 }
 
-void find_kernel_writes(Lower *l)
-{
-    l->kernel_writes = new_array(l->arena, bool, (size_t)l->k->buffer_count);
-    l->unread = new_array(l->arena, bool, (size_t)l->k->next_var);
-    ir_walk(l->k->body, written_stmt, written_expr, l);
-}
-
-// A tensor of the caller that this kernel leaves as it is, or a variable.
+// A tensor of the caller that this kernel leaves as it is, or a variable that
+// is only ever assigned such.
 bool walk_can_read(const Lower *l, const IrBuffer *b)
 {
     if (is_slot_var(l, b))
-        return true;
+        return !l->unread_cell[b->id];
     return is_global(b) && l->k->buffers[root_of(l, b->id)]->param >= 0 &&
            !l->kernel_writes[root_of(l, b->id)];
 }
+
+// ---- what the walk does not read -----------------------------------------
 
 typedef struct {
     const Lower *l;
@@ -218,16 +217,65 @@ static bool unread_leaf(void *ctx, IrExpr *e)
     return true;
 }
 
-// A let that reads tiles is no trouble until control or an address needs it.
-static bool is_unread_let(Lower *l, const IrStmt *s)
+static bool is_unread(const Lower *l, IrExpr *e)
 {
     Unread u = {l, false};
 
-    if (s->kind != STMT_LET)
-        return false;
-    ir_walk_expr(s->value, unread_leaf, &u);
-    l->unread[s->var->id] = u.found;
+    ir_walk_expr(e, unread_leaf, &u);
     return u.found;
+}
+
+typedef struct {
+    Lower *l;
+    bool parallel, changed;
+} Marking;
+
+static void mark(Marking *m, bool *at)
+{
+    m->changed |= !*at;
+    *at = true;
+}
+
+// The walk leaves T.Parallel out, and what it assigns with it.
+static bool mark_stmt(void *ctx, IrStmt *s)
+{
+    Marking *m = ctx;
+
+    if (s->kind == STMT_LET && is_unread(m->l, s->value))
+        mark(m, &m->l->unread[s->var->id]);
+    if (s->kind == STMT_STORE && is_slot_var(m->l, s->buffer) &&
+        (m->parallel || is_unread(m->l, s->value)))
+        mark(m, &m->l->unread_cell[s->buffer->id]);
+    if (m->parallel || s->kind != STMT_FOR || s->loop != LOOP_PARALLEL)
+        return true;
+    m->parallel = true;
+    ir_walk(s->then, mark_stmt, NULL, m);
+    m->parallel = false;
+    return false;
+}
+
+void find_kernel_writes(Lower *l)
+{
+    Marking m = {.l = l, .changed = true};
+
+    l->kernel_writes = new_array(l->arena, bool, (size_t)l->k->buffer_count);
+    l->unread = new_array(l->arena, bool, (size_t)l->k->next_var);
+    l->unread_cell = new_array(l->arena, bool, (size_t)l->k->buffer_count);
+    ir_walk(l->k->body, written_stmt, written_expr, l);
+    while (m.changed) {
+        m.changed = false;
+        ir_walk(l->k->body, mark_stmt, NULL, &m);
+    }
+}
+
+// A value that reads tiles is no trouble until control or an address needs it.
+static bool is_left_out(const Lower *l, const IrStmt *s)
+{
+    if (s->kind == STMT_LET)
+        return l->unread[s->var->id];
+    return s->kind == STMT_ASSERT ||
+           (s->kind == STMT_STORE && is_slot_var(l, s->buffer) &&
+            l->unread_cell[s->buffer->id]);
 }
 
 bool lower_event(Lower *l, const IrStmt *s)
@@ -239,7 +287,7 @@ bool lower_event(Lower *l, const IrStmt *s)
     if (l->launch < 0 || l->par)
         return false;
     if (!touches_tiles(l, s))
-        return walk && (s->kind == STMT_ASSERT || is_unread_let(l, s));
+        return walk && is_left_out(l, s);
     ir_walk((IrStmt *)s, need_stmt, NULL, &n);
     if (n.failed) {
         depends_on_tiles(l);
