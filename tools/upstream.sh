@@ -6,7 +6,8 @@
 # DIR is a checkout of tile-ai/tilelang; nothing of it is kept. How each example
 # file is run, and what its outputs are compared with, is data:
 # tests/data/upstream.tsv. PATTERN (a regular expression) chooses among the
-# files. TILESIM is the program, LIMIT the seconds a file may take (120).
+# files. TILESIM is the program, LIMIT the seconds a file may take (120), COMMIT
+# the name of a checkout without git's records.
 #
 # A line per file: parse, stage, run, what it is compared with, verdict, seconds
 # and, where it fails, the first error. Nothing passes that only ran: a file
@@ -16,6 +17,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 dir=$(cd "${1:?usage: tools/upstream.sh DIR [PATTERN]}" && pwd) || exit 2
 pattern=${2:-.}
 tilesim=${TILESIM:-tilesim}
+python=${TILESIM_PYTHON:-python3}
 limit=${LIMIT:-120}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -23,8 +25,17 @@ declare -A count
 add() { count[$1]=$((${count[$1]:-0} + 1)); }
 of() { echo "${count[$1]:-0}"; }
 
-commit=$(git -C "$dir" rev-parse HEAD 2>/dev/null || echo unknown)
-echo "upstream $commit"
+# Without git's own records: a number for the files, to tell checkouts apart.
+files_hash() {
+    (cd "$dir" && find examples benchmark testing/python -name '*.py' -print0 \
+        | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16)
+}
+if commit=$(git -C "$dir" rev-parse HEAD 2>/dev/null) \
+    && [ "$(git -C "$dir" rev-parse --show-toplevel)" = "$dir" ]; then
+    echo "upstream $commit"
+else
+    echo "upstream ${COMMIT:-of a commit not recorded}, files $(files_hash)"
+fi
 "$tilesim" --version | head -1
 
 # ---- parse: every Python file
@@ -39,21 +50,13 @@ while read -r file; do
 done < <(find "$dir"/examples "$dir"/benchmark "$dir"/testing/python \
               -name '*.py' | grep -E "$pattern" | sort)
 
-# ---- one run: sets rc, seconds, checks, launches, why
+# ---- one run: sets rc, seconds, why
 run() {
     local from
     from=$(date +%s%N)
     timeout "$limit" "$tilesim" run "$@" >"$work/out" 2>"$work/err" </dev/null
     rc=$?
     seconds=$(awk -v n=$(($(date +%s%N) - from)) 'BEGIN{printf "%.1f", n / 1e9}')
-    last=$(grep -aE '^(ok|failed): ' "$work/out" | tail -1)
-    checks=$(echo "$last" | grep -oE '[0-9]+ checks? of its own' | cut -d' ' -f1)
-    judged=$(echo "$last" | grep -oE '[0-9]+ judged|judged for the script' \
-             | sed 's/judged for.*/1/' | cut -d' ' -f1)
-    launched=0
-    if [ -n "$last" ]; then
-        launched=1
-    fi
     why=$(grep -am1 'error: ' "$work/err" | sed "s|$dir/||g;s|$work/||g")
     [ $rc = 124 ] && why="longer than $limit s"
 }
@@ -77,34 +80,44 @@ caller() {
     echo "$work/call_$name.py"
 }
 
-example() {             # file class how compared-with
-    local verdict=fail stage=no ran=no words
-    case $3 in
+example() {             # file class how compared-with why-not
+    local verdict=fail stage=no ran=no how=$3 words options=(--json) small
+    case $how in
+    on*)
+        read -r _ target how <<<"$how"
+        options+=(--target "$target") ;;
+    esac
+    case $how in
     script*)
-        read -ra words <<<"${3#script}"
+        read -ra words <<<"${how#script}"
         cd "$(dirname "$dir/examples/$1")" || return
-        run "$(basename "$1")" -- "${words[@]}"
+        run "${options[@]}" "$(basename "$1")" -- "${words[@]}"
         cd "$top" || return ;;
     call*)
-        run "$(caller "$1" "${3#call }")" ;;
+        run "${options[@]}" "$(caller "$1" "${how#call }")" ;;
     refused*)
-        run "$(caller "$1" "m.main()")"
-        if [ $rc = 3 ] && grep -aqE "${3#refused }" "$work/err"; then
-            rc=0 launched=1 checks=1 why=
-        fi ;;
+        run "${options[@]}" "$(caller "$1" "m.main()")" ;;
     driver*)
-        run "$top/tests/upstream/${3#driver }" -- \
+        run "${options[@]}" "$top/tests/upstream/${how#driver }" -- \
             "$(dirname "$dir/examples/$1")" ;;
     *)
         rc=77 seconds=- why="no arguments for it in tests/data/upstream.tsv"
-        launched=0 checks="" judged="" ;;
+        : >"$work/out" ;;
     esac
-    [ $launched = 1 ] && stage=yes
-    [ $launched = 1 ] && [ $rc = 0 ] && ran=yes
+    read -r launched judged checks small \
+        <<<"$("$python" "$top/tools/upstream-sizes.py" "$work/out")"
+    case $how,$rc in
+    refused*,3)
+        if grep -aqE "${how#refused }" "$work/err"; then
+            rc=0 launched=1 checks=1 why=
+        fi ;;
+    esac
+    [ "$launched" != 0 ] && stage=yes
+    [ "$launched" != 0 ] && [ $rc = 0 ] && ran=yes
     if [ $ran = yes ]; then
         verdict="ran only"
-        [ "${checks:-0}" != 0 ] && verdict=pass
-        [ "${judged:-0}" != 0 ] && verdict=pass
+        [ "$checks" != 0 ] && verdict=pass
+        [ "$judged" != 0 ] && verdict=pass
     fi
     add "$2"
     [ $ran = yes ] && add "ran $2"
@@ -113,6 +126,20 @@ example() {             # file class how compared-with
            "$1" "$2" $stage $ran "$seconds" "$4" "$verdict" "${why:+ ($why)}"
     if [ "$verdict" = pass ]; then
         add_references "$4"
+        sizes "$small" "$5"
+    fi
+}
+
+# What the sizes leave untried; the table says why, if the file is the cause.
+sizes() {               # untried why-not
+    if [ -z "$1" ]; then
+        add "tried"
+    elif [ -n "$2" ]; then
+        add "not tried"
+        echo "    untried: $1 (why: $2)"
+    else
+        add "unexplained"
+        echo "    untried: $1"
     fi
 }
 
@@ -124,11 +151,11 @@ add_references() {
     done
 }
 
-while IFS=$'\t' read -r file class how with; do
+while IFS=$'\t' read -r file class how with whynot; do
     case $file in \#*) continue ;; esac
     echo "examples/$file" | grep -qE "$pattern" || continue
     [ -f "$dir/examples/$file" ] || continue
-    example "$file" "$class" "$how" "$with"
+    example "$file" "$class" "$how" "$with" "$whynot"
 done <"$top/tests/data/upstream.tsv"
 
 # ---- test functions
@@ -189,6 +216,9 @@ for class in tile simt ws arch; do
     echo "$class example files: $(of "ran $class") of $(of $class) run," \
          "$(of "pass $class") with a comparison that holds"
 done
+echo "sizes: $(of tried) files with 2 blocks along each grid dimension," \
+     "2 trips of each pipelined loop and a ragged edge;" \
+     "$(of "not tried") whose text says otherwise; $(of unexplained) to do"
 echo "reference functions evaluated and matched: $(of references)"
 echo "test files of language, issue, kernel: $(of test)"
 for verdict in good failed "not run" "generated code" "asserts nothing" \

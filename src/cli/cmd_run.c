@@ -113,6 +113,7 @@ static ExitCode judge_case(Run *r, const RunCase *rc)
     run_progress_end(r);
     run_show_printed(r, &v.run);
     run_report_findings(r, &v.run);
+    run_note_launched(r, c->kernel, &v.run);
     ExitCode code = v.wrong ? EXIT_FINDINGS : EXIT_CLEAN;
     code = exit_worst(code, diag_fresh(r->s.cli->diag));
     RunReport report = {.cli = r->s.cli, .host = r->s.host, .c = c, .v = &v,
@@ -248,8 +249,8 @@ static void on_launched(void *ctx, const KernelObject *k,
                         const InterpResult *run)
 {
     Run *r = ctx;
-    (void)k;
     run_report_findings(r, run);
+    run_note_launched(r, k, run);
     r->launches++;
 }
 
@@ -300,9 +301,12 @@ static void put_wrong(TextBuf *b, int wrong, int of)
 }
 
 // The last line of a script's run: what it came to.
-static void script_ends(const Run *r, ExitCode code)
+static void end_script(Run *r)
 {
+    ExitCode code = exit_worst(session_exit(&r->s), r->exit);
     TextBuf b = {0};
+    if (!r->launches || r->s.cli->json || parallel_cancelled())
+        return;
     bool clean = code == EXIT_CLEAN && !r->script_code;
     if (r->judged == 1 && r->launches == 1)
         buf_printf(&b, "%.*s judged for the script", TEXT_ARG(r->judged_name));
@@ -341,8 +345,7 @@ static void run_tests(Run *r)
     if (!host_run_tests(r->s.host, r->s.host->module, "test")
         && diag_errors(r->s.cli->diag) == 0)
         r->exit = exit_worst(r->exit, EXIT_FINDINGS);
-    if (r->launches && !r->s.cli->json && !parallel_cancelled())
-        script_ends(r, exit_worst(session_exit(&r->s), r->exit));
+    end_script(r);
 }
 
 static void run_script(Run *r)
@@ -355,8 +358,7 @@ static void run_script(Run *r)
         && !r->script_code && !r->s.host->helped)
         diag_warning(r->s.cli->diag, (Span){0}, "no-launch",
                      "the script ran and launched no kernel");
-    if (r->launches && !r->s.cli->json && !parallel_cancelled())
-        script_ends(r, exit_worst(session_exit(&r->s), r->exit));
+    end_script(r);
 }
 
 // ---- the command ------------------------------------------------------------
@@ -383,6 +385,8 @@ static void json_open(Run *r)
 static void json_close(Run *r, int code)
 {
     json_end_array(&r->json);
+    if (strcmp(r->command, "run") == 0)
+        run_json_launched(r);
     report_diagnostics(&r->json, r->s.cli);
     json_key(&r->json, TEXT("exit"));
     json_int(&r->json, code);
@@ -409,7 +413,7 @@ static void run_all(Run *r)
                   && has_tests(r->s.host->module)))
         run_tests(r);
     else if (r->launches && !session_asks(&r->s))    // a script without main
-        script_ends(r, exit_worst(session_exit(&r->s), r->exit));
+        end_script(r);
     else if (cli_given(c, OPT_SWEEP))
         run_sweep(r);
     else

@@ -172,7 +172,7 @@ void gpu_report_json(Json *j, const GpuReport *r)
     json_begin_object(j);
     if (r->run.sweep.len)
         key_text(j, "sweep", r->run.sweep);
-    report_json_kernel(j, &r->run, r->kernel->kernel);
+    report_json_kernel(j, r->run.cli, r->kernel->kernel);
     key_int(j, "exit", r->run.exit);
     if (r->device)
         device(j, r);

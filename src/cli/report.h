@@ -24,7 +24,9 @@ void report_text(TextBuf *out, const RunReport *r);
 void report_json(Json *out, const RunReport *r);
 // Members of an output; of a kernel: name, place, arguments.
 void report_json_output(Json *out, const RunReport *r, const OutputVerdict *o);
-void report_json_kernel(Json *out, const RunReport *r, const KernelObject *k);
+void report_json_kernel(Json *out, const Cli *cli, const KernelObject *k);
+// file, line and column; nothing for a place that is none.
+void report_json_place(Json *out, const Cli *c, Span at);
 // One line of a sweep; and of a launch that was not made.
 void report_line(TextBuf *out, const RunReport *r);
 void report_line_not_run(TextBuf *out, ExitCode code, Text sweep);

@@ -114,7 +114,7 @@ void report_json_output(Json *j, const RunReport *r, const OutputVerdict *o)
         mismatch(j, o);
 }
 
-static void place(Json *j, const Cli *c, Span at)
+void report_json_place(Json *j, const Cli *c, Span at)
 {
     if (!at.file)
         return;
@@ -135,7 +135,7 @@ static void findings(Json *j, const RunReport *r)
         json_begin_object(j);
         json_key(j, TEXT("id"));
         json_string(j, run->findings[i].id);
-        place(j, r->cli, run->findings[i].at);
+        report_json_place(j, r->cli, run->findings[i].at);
         json_key(j, TEXT("message"));
         json_string(j, run->findings[i].message);
         key_int(j, TEXT("count"), run->findings[i].count);
@@ -144,11 +144,11 @@ static void findings(Json *j, const RunReport *r)
     json_end_array(j);
 }
 
-void report_json_kernel(Json *j, const RunReport *r, const KernelObject *k)
+void report_json_kernel(Json *j, const Cli *cli, const KernelObject *k)
 {
     const IrConfig *c = &k->ir->config;
     key_text(j, TEXT("kernel"), k->ir->name);
-    place(j, r->cli, k->ir->at);
+    report_json_place(j, cli, k->ir->at);
     json_key(j, TEXT("arguments"));
     json_begin_object(j);
     for (int i = 0; i < c->argument_count; i++)
@@ -222,7 +222,7 @@ void report_json(Json *j, const RunReport *r)
     json_begin_object(j);
     if (r->sweep.len)
         key_text(j, TEXT("sweep"), r->sweep);
-    report_json_kernel(j, r, r->c->kernel);
+    report_json_kernel(j, r->cli, r->c->kernel);
     key_int(j, TEXT("exit"), r->exit);
     json_key(j, TEXT("seed"));
     json_uint(j, r->host->options.seed);
@@ -263,7 +263,7 @@ void report_diagnostics(Json *j, const Cli *c)
         json_key(j, TEXT("id"));
         json_string(j, at[i].id ? at[i].id : "");
         key_text(j, TEXT("message"), at[i].message);
-        place(j, c, at[i].at);
+        report_json_place(j, c, at[i].at);
         key_int(j, TEXT("count"), at[i].count);
         json_end_object(j);
     }

@@ -7,6 +7,16 @@
 
 typedef struct Run Run;
 
+// A kernel with a grid that the program ran, how often so ever.
+typedef struct {
+    const KernelObject *kernel;
+    int launches;               // of the kernel's T.Kernel, at most 8
+    int64_t grid[8][3];
+    bool ragged;                // a tile was partly outside a global tensor
+    InterpPipeline *pipelines;
+    int pipeline_count;
+} Launched;
+
 // A launch with its tensors, and what it is held to.
 typedef struct {
     LaunchCase *c;
@@ -39,6 +49,8 @@ struct Run {
     ExitCode exit;
     bool last_upstream;         // what upstream's rule said of the last case
     int script_code;            // of sys.exit
+    Launched *launched;         // with --json
+    int launched_count;
 };
 
 // cmd_run.c
@@ -49,6 +61,10 @@ void run_progress_end(Run *r);
 void run_report_findings(Run *r, const InterpResult *run);
 void run_show_printed(const Run *r, const InterpResult *run);
 void run_count_outputs(Run *r, const LaunchCase *c, const Verdict *v);
+
+// run_launched.c
+void run_note_launched(Run *r, const KernelObject *k, const InterpResult *run);
+void run_json_launched(Run *r);     // as "launched"; forgets them
 
 // run_options.c
 void run_read_options(Run *r, Cli *c);

@@ -175,6 +175,7 @@ typedef struct {
     LIST(Progress) places;
     LIST(Site) site;
     LIST(CodeLoop) loops;
+    LIST(CodePipeline) pipelines;
     LIST(const IrStmt *) pointed; // tensors at addresses, for every launch
     LIST(Launch) launches;
     bool *read, *write;     // by buffer root, of this launch

@@ -295,6 +295,13 @@ typedef struct {
     int slot;                   // its variable
 } CodeLoop;
 
+// A T.Pipelined loop; its NEXT has c = 1 + its place in the list.
+typedef struct {
+    Text name;
+    Span at;
+    int launch;
+} CodePipeline;
+
 struct Code {
     Text name;
     Span at;
@@ -332,6 +339,8 @@ struct Code {
     int site_count;
     CodeLoop *loop;
     int loop_count;
+    CodePipeline *pipeline;
+    int pipeline_count;
     CodeParam *param;
     int param_count;
     CodeSymbol *symbol;

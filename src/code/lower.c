@@ -616,6 +616,8 @@ static void publish(Lower *l)
     c->constant = l->constant.at;
     c->loop = l->loops.at;
     c->loop_count = l->loops.len;
+    c->pipeline = l->pipelines.at;
+    c->pipeline_count = l->pipelines.len;
     c->launch = l->launches.at;
     c->launch_count = l->launches.len;
 }

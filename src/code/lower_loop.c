@@ -186,6 +186,17 @@ static void note_loop(Lower *l, const Trip *t, int next)
     vec_push(l->arena, &l->loops, loop);
 }
 
+// 1 + its place among the pipelined loops; 0: it is none of them.
+static int note_pipeline(Lower *l, const IrStmt *s, const Trip *t)
+{
+    CodePipeline p = {t->var->name, s->at, l->launch};
+
+    if (s->loop != LOOP_PIPELINED)
+        return 0;
+    vec_push(l->arena, &l->pipelines, p);
+    return l->pipelines.len;
+}
+
 static void uniform_for(Lower *l, const IrStmt *s, int d, Trip *t)
 {
     uint8_t saved = enter_control(l, t->extent);
@@ -202,7 +213,8 @@ static void uniform_for(Lower *l, const IrStmt *s, int d, Trip *t)
     emit(l, (Instr){.op = INSTR_NEXT,
                     .d = t->counter,
                     .a = t->extent.reg,
-                    .b = entry + 1 - next});
+                    .b = entry + 1 - next,
+                    .c = note_pipeline(l, s, t)});
     note_loop(l, t, next);
     patch(l, entry);
     loop_leave(l, &ctx);

@@ -50,12 +50,22 @@ const Instr *exec_JUMPGE(Worker *w, const Instr *i)
     return w->slot[i->d].i >= w->slot[i->a].i ? i + i->b : i + 1;
 }
 
+static void note_trips(Worker *w, const Instr *i)
+{
+    int64_t *most = &w->trips[i->c - 1], trips = w->slot[i->d].i;
+
+    *most = *most < trips ? trips : *most;
+}
+
 const Instr *exec_NEXT(Worker *w, const Instr *i)
 {
     if (w->run->options->print_count)
         show_loop(w, i);
-    if (++w->slot[i->d].i >= w->slot[i->a].i)
+    if (++w->slot[i->d].i >= w->slot[i->a].i) {
+        if (i->c)
+            note_trips(w, i);
         return i + 1;
+    }
     return jumped(w) ? i + i->b : NULL;
 }
 

@@ -176,6 +176,7 @@ void set_box(Worker *w, Box *b, const Access *a, bool by_row)
         place_flat(b);
     else
         place_indexed(b);
+    w->ragged |= !b->inside && b->t->global;
     if (w->code->buffer[a->buffer].place == BUFFER_PRIVATE)
         spread_private(w, b);
 }

@@ -273,15 +273,35 @@ static bool check_grids(Run *run, Diag *d)
     return true;
 }
 
+static void sum_pipelines(Run *run)
+{
+    InterpResult *r = run->result;
+    const Code *c = run->code;
+
+    r->pipeline_count = c->pipeline_count;
+    r->pipelines = xcalloc((size_t)r->pipeline_count + 1, sizeof *r->pipelines);
+    for (int p = 0; p < r->pipeline_count; p++) {
+        InterpPipeline *to = &r->pipelines[p];
+
+        *to = (InterpPipeline){c->pipeline[p].name, c->pipeline[p].at,
+                               c->pipeline[p].launch, 0};
+        for (int i = 0; i < run->worker_count; i++)
+            if (to->trips < run->workers[i].trips[p])
+                to->trips = run->workers[i].trips[p];
+    }
+}
+
 static void sum_up(Run *run)
 {
     InterpResult *r = run->result;
 
+    sum_pipelines(run);
     r->blocks_done = atomic_load(&run->done);
     r->cancelled = parallel_cancelled() != 0;
     for (int i = 0; i < run->worker_count; i++) {
         r->flops += run->workers[i].flops;
         r->idle_blocks += run->workers[i].idle_blocks;
+        r->ragged |= run->workers[i].ragged;
     }
     collect_findings(run);
     r->ok = !r->cancelled && !r->finding_total;
@@ -311,6 +331,7 @@ InterpResult interp_run(const Code *c, Diag *d, const InterpArg *args,
 void interp_result_release(InterpResult *r)
 {
     free(r->findings);
+    free(r->pipelines);
     buf_release(&r->printed);
     *r = (InterpResult){0};
 }

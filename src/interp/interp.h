@@ -75,6 +75,14 @@ typedef struct {
     void *event_ctx;
 } InterpOptions;
 
+// A T.Pipelined loop of the kernel, in order of the source.
+typedef struct {
+    Text name;
+    Span at;
+    int launch;
+    int64_t trips;              // the most that a block made
+} InterpPipeline;
+
 typedef struct {
     bool ok;                    // ran to the end, no findings of level error
     bool cancelled;             // parallel_cancelled(): outputs are partial
@@ -82,6 +90,9 @@ typedef struct {
     int64_t blocks_total, blocks_done;
     int64_t grid[8][3];         // of the first 8 launches
     int64_t idle_blocks;        // found no work: no store to global
+    bool ragged;                // a tile was partly outside a global tensor
+    InterpPipeline *pipelines;
+    int pipeline_count;
     double seconds;             // kernel time only
     double flops;               // T.gemm multiply-adds x 2 that were executed
     int64_t scratch_bytes;      // per worker

@@ -107,6 +107,8 @@ typedef struct {
     int fuel;     // jumps until the next look at cancelling
     double flops;
     int64_t idle_blocks;
+    bool ragged;      // was partly outside a global tensor
+    int64_t *trips;   // by pipelined loop: the most
     Finding *finding; // by site
     Stride *stride;   // by access
     char *own;        // register storage

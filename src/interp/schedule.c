@@ -52,6 +52,7 @@ void init_worker(Run *run, Worker *w, bool host)
     w->buffer = xcalloc((size_t)c->buffer_count + 1, sizeof(Tensor));
     w->finding = xcalloc((size_t)c->site_count + 1, sizeof(Finding));
     w->stride = xcalloc((size_t)c->access_count + 1, sizeof(Stride));
+    w->trips = xcalloc((size_t)c->pipeline_count + 1, sizeof *w->trips);
     w->raw = aligned(CODE_LANES * 8);
     if (host)
         return;
@@ -73,6 +74,7 @@ void release_worker(Worker *w)
     free(w->buffer);
     free(w->finding);
     free(w->stride);
+    free(w->trips);
     free(w->raw);
     free(w->v);
     free(w->own);

@@ -1,0 +1,2 @@
+run launched.tile
+run --json launched.tile
