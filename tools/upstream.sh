@@ -175,7 +175,7 @@ verdict_of_tests() {
         echo "generated code"
     elif [ $(($(number passed) + $(number 'with generated'))) != 0 ]; then
         echo good
-    elif [ "$(number 'about generated')" != 0 ]; then
+    elif [ $(($(number 'about generated') + $(number expecting))) != 0 ]; then
         echo "generated code"
     elif [ "$(number asserting)" != 0 ]; then
         echo "asserts nothing"

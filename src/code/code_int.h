@@ -364,6 +364,7 @@ void copy_by_map(Lower *l, const IrCopyMap *m);
 Val identity_of(Lower *l, LaneOp op, DType t);
 
 // ---- lower_reducer.c -----------------------------------------------------
+void lower_element_copy(Lower *l, const IrStmt *s);
 void lower_atomic_row(Lower *l, const IrStmt *s, int n);
 void lower_atomic_store(Lower *l, const IrStmt *s);
 void lower_reducer(Lower *l, const IrStmt *s);

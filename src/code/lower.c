@@ -1,4 +1,6 @@
 // lower.c - IrKernel to bytecode: tables, buffers, parameters, launches.
+#include <math.h>
+
 #include "code/code_int.h"
 
 #include <string.h>
@@ -160,6 +162,8 @@ int float_slot(Lower *l, DType t, double v)
 
     if (t == DT_F64)
         s.d = v;
+    else if (isinf(v) && dtype_info(t)->has_infinity)
+        s.f = (float)v;         // num_round_f64 saturates 8-bit floats
     else
         s.f = (float)num_round_f64(t, v);
     return constant_slot(l, t, s);

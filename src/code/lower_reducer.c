@@ -37,6 +37,23 @@ void lower_atomic_row(Lower *l, const IrStmt *s, int n)
     }
 }
 
+// dst[i] = src[j], of single elements.
+void lower_element_copy(Lower *l, const IrStmt *s)
+{
+    const IrRegion *src = operand_region(l, s, 0);
+    const IrRegion *dst = src ? operand_region(l, s, 1) : NULL;
+    Form to[IR_MAX_RANK], from[IR_MAX_RANK];
+    Val v;
+
+    if (!dst || !index_forms(l, src->buffer, src->min, src->buffer->rank, from))
+        return;
+    v = load_of(l, src->buffer, from, 0);
+    v = cast_value(l, v, map_dtype(l, dst->buffer->dtype), true);
+    if (!l->failed &&
+        index_forms(l, dst->buffer, dst->min, dst->buffer->rank, to))
+        store_to(l, dst->buffer, to, v, 0);
+}
+
 void lower_atomic_store(Lower *l, const IrStmt *s)
 {
     const IrRegion *dst = operand_region(l, s, 0);

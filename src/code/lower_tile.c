@@ -358,6 +358,10 @@ void lower_tile(Lower *l, const IrStmt *s)
         unsupported(l, "%s by a thread alone", info->surface);
         return;
     }
+    if (l->par && !in_thread_code(l) && s->op == OP_COPY && is_point(s)) {
+        lower_element_copy(l, s);
+        return;
+    }
     if (l->par && !in_thread_code(l) && info->class == OPCLASS_TILE &&
         !runs_per_element(s->op)) {
         unsupported(l, "%s inside of a T.Parallel", info->surface);

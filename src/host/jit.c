@@ -47,9 +47,18 @@ static void set_outputs(Host *h, IrKernel *ir, Value out_idx, Span at)
             output_index(h, ir, items->at[i], at);
 }
 
+// A function without a launch is not looked at until it is compiled.
+static void check_valid(Host *h, IrKernel *ir, Span at)
+{
+    if (!ir_verify(ir))
+        lang_raise(h->lang, "StagingError", at, "kernel '%.*s' is not valid",
+                   TEXT_ARG(ir->name));
+}
+
 KernelObject *kernel_from_ir(Host *h, IrKernel *ir, Value out_idx, Span at)
 {
     set_outputs(h, ir, out_idx, at);
+    check_valid(h, ir, at);
     return kernel_of(kernel_new(h, ir, ir->name, NULL));
 }
 
@@ -265,6 +274,7 @@ static KernelObject *make(JitObject *j, const Dict *arguments,
         return k;
     IrKernel *ir = build(j, params, consts, at);
     set_outputs(h, ir, j->out_idx, at);
+    check_valid(h, ir, at);
     if (ir->config.pass_configs.kind == ATTRVAL_NONE)
         ir->config.pass_configs = lang_attr_value(h->lang, j->pass_configs, at);
     for (int i = 0; i < consts->len; i++)

@@ -114,6 +114,12 @@ static Value num_sms(Lang *l, void *ctx, const Args *args)
     return v_int(h->options.device->sms);
 }
 
+static Value check_hip(Lang *l, void *ctx, const Args *args)
+{
+    (void)l, (void)args;
+    return v_bool(((Host *)ctx)->options.device->vendor == VENDOR_AMD);
+}
+
 // "9.0"
 static Value compute_version(Lang *l, void *ctx, const Args *args)
 {
@@ -353,6 +359,7 @@ static const Row rows[] = {
     {"language.fp8", "determine_fp8_type", fp8_type},
     {"language.fp8", "determine_torch_fp8_type", fp8_type},
     {"contrib.nvcc", "get_target_compute_version", compute_version},
+    {"rocm.target", "check_hip_availability", check_hip},
     {"transform", "simplify_prim_func", same},
     {"engine.callback", "register_cuda_postproc_callback", same},
     {"transform.simplify", "apply_simplify", simplified},
@@ -378,6 +385,7 @@ static const char *const parts[] = {
     "transform.simplify", "tileop",
     "tileop.base", "tvm", "tvm.tirx", "intrinsics", "cuda", "cuda.intrinsics",
     "rocm", "rocm.intrinsics", "rocm.intrinsics.mfma_macro_generator",
+    "rocm.target",
     "cuda.intrinsics.layout", "cuda.intrinsics.layout.mma_layout",
     "cuda.intrinsics.macro", "cuda.intrinsics.macro.mma_macro_generator",
     "cuda.language", "cuda.language.intrinsics", "rocm.language",

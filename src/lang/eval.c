@@ -201,10 +201,54 @@ static Value eval_slice(Lang *l, Frame *f, const Ast *e)
 
 // ---- operators -------------------------------------------------------------
 
+// (1 << 63) - 1 fits, though 1 << 63 does not: literals are put together with
+// 128 bits. False: no such expression, or beyond them.
+static bool wide_int(const Ast *e, __int128 *out)
+{
+    const __int128 most = (__int128)1 << 100;
+    __int128 a, b;
+    int64_t i;
+    bool big;
+
+    if (e->kind == AST_NUMBER && !e->is_float && !e->big) {
+        *out = text_to_int(e->text, 0, &i, &big) && !big ? i : most;
+        return *out < most;
+    }
+    if (e->kind != AST_BINARY || !wide_int(e->a, &a) || !wide_int(e->b, &b))
+        return false;
+    if (e->op == AST_OP_SHL && b >= 0 && b <= 70 && a < 1 << 26 &&
+        a > -(1 << 26))
+        *out = a * ((__int128)1 << b);
+    else if (e->op == AST_OP_ADD)
+        *out = a + b;
+    else if (e->op == AST_OP_SUB)
+        *out = a - b;
+    else
+        return false;
+    return *out < most && *out > -most;
+}
+
+// The sum or difference of a power of two that does not fit.
+static bool wide_literal(const Ast *e, Value *out)
+{
+    __int128 v;
+
+    if ((e->op != AST_OP_SUB && e->op != AST_OP_ADD) ||
+        e->a->kind != AST_BINARY || e->a->op != AST_OP_SHL || !wide_int(e, &v) ||
+        v > INT64_MAX || v < INT64_MIN)
+        return false;
+    *out = v_int((int64_t)v);
+    return true;
+}
+
 static Value eval_binary(Lang *l, Frame *f, const Ast *e)
 {
     int top = temps_top(l);
-    Value a = eval(l, f, e->a), b, r;
+    Value a, b, r;
+
+    if (wide_literal(e, &r))
+        return r;
+    a = eval(l, f, e->a);
 
     if (a.kind == VAL_INT || a.kind == VAL_FLOAT) {
         b = eval(l, f, e->b);

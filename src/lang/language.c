@@ -73,6 +73,12 @@ bool trace_getattr(Lang *l, Value v, Text name, Value *out, Span at)
         *out = v_str(v.kernel->name);
         return true;
     }
+    if (v.kind == VAL_PRIM && text_is(name, "__name__")) {
+        Text surface = text_of(op_info(l->options.ops, v.prim)->surface);
+        *out = v_str(text_starts(surface, "T.")
+                         ? text_slice(surface, 2, surface.len) : surface);
+        return true;
+    }
     if (v.kind == VAL_KERNEL && looks_inside(name)) {
         *out = v_unseen(l);
         return true;

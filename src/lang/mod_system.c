@@ -272,12 +272,49 @@ static Value w_warn(Lang *l, void *ctx, const Args *args)
     return V_NONE;
 }
 
+// with warnings.catch_warnings(): warnings are no exceptions here, and are
+// shown whatever the filters say.
+static Value w_enter(Lang *l, Foreign *self, Span at)
+{
+    (void)l;
+    (void)self;
+    (void)at;
+    return V_NONE;
+}
+
+static void w_exit(Lang *l, Foreign *self, Span at)
+{
+    (void)l;
+    (void)self;
+    (void)at;
+}
+
+static const ForeignType catch_type = {
+    .name = "catch_warnings", .enter = w_enter, .exit = w_exit,
+};
+
+static Value w_catch(Lang *l, void *ctx, const Args *args)
+{
+    Value record;
+
+    (void)ctx;
+    for (int i = 0; i < args->keyword_count; i++) {
+        record = args->values[i];
+        if (text_is(args->names[i], "record") &&
+            value_truth(l, record, args->at_span))
+            lang_unsupported(l, args->at_span, "catch_warnings(record=True)");
+    }
+    return lang_adopt(l, xcalloc(1, sizeof(Foreign)), &catch_type,
+                      sizeof(Foreign));
+}
+
 void fill_warnings(Lang *l, Module *m)
 {
     add(l, m, "warn", w_warn);
     add(l, m, "filterwarnings", ignore);
     add(l, m, "simplefilter", ignore);
     add(l, m, "resetwarnings", ignore);
+    add(l, m, "catch_warnings", w_catch);
 }
 
 static void add_logging(Lang *l, Module *m)

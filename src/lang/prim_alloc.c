@@ -1,4 +1,6 @@
 // prim_alloc.c - T.alloc_*, T.empty, views: calls that make a buffer.
+#include <math.h>
+
 #include "lang/trace_int.h"
 
 List *shape_list(Lang *l, Value v, Span at)
@@ -124,6 +126,10 @@ static Value alloc_var(Lang *l, const Bound *b)
         trace_first(l, ir_store(l->trace->k, var, &zero, 1, zero, b->call));
         return v_buffer(var);
     }
+    if (init.kind == VAL_FLOAT && isfinite(init.f) && dtype_is_float(t)
+        && fabs(init.f) > dtype_info(t)->max_finite)
+        lang_raise(l, "ValueError", b->call, "%g exceeds maximum of %s",
+                   init.f, dtype_info(t)->name);
     trace_add(l, alloc_stmt(l, var, b->call));
     store_element(l, var, &zero, to_expr(l, init, b->call), b->call);
     return v_buffer(var);
@@ -202,7 +208,7 @@ static Value view_of(Lang *l, IrBuffer *src, const List *shape, DType t,
     int64_t have, want;
     IrBuffer *v = make(l, shape, t, src->scope, at);
     if (static_bits(src, &have) && static_bits(v, &want) && have != want)
-        lang_raise(l, "ValueError", at,
+        lang_raise(l, "AssertionError", at,
                    "a view of '%.*s' must have its size: %lld bits, not %lld",
                    TEXT_ARG(src->name), (long long)have, (long long)want);
     v->alias_of = src;

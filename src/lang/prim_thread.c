@@ -167,9 +167,22 @@ static Value unary(Lang *l, Op op, IrExpr *arg, Span at)
     return v_expr(e);
 }
 
+static bool takes_predicate(Op op)
+{
+    return op == OP_ANY_SYNC || op == OP_ALL_SYNC || op == OP_BALLOT ||
+           op == OP_BALLOT_SYNC || op == OP_SYNCTHREADS_COUNT ||
+           op == OP_SYNCTHREADS_AND || op == OP_SYNCTHREADS_OR;
+}
+
 static Value vote(Lang *l, const Bound *b)
 {
-    trace_need(l, b->info->surface, b->call);
+    IrExpr *p = b->op == OP_ACTIVEMASK ? NULL
+                                       : to_expr(l, b->at[0], b->spans[0]);
+
+    if (p && dtype_is_float(p->dtype) && takes_predicate(b->op))
+        lang_raise(l, "TypeError", b->spans[0], "%s requires an integer or "
+                   "boolean predicate, not %s", b->info->surface,
+                   dtype_info(p->dtype)->name);
     if (b->op == OP_ACTIVEMASK)
         return unary(l, OP_BALLOT, ir_int(trace_kernel(l), DT_BOOL, 1, b->call),
                      b->call);
@@ -196,6 +209,72 @@ static Value first_bit(Lang *l, const Bound *b)
                   constant(l, 0, b->call), b->call);
     trace_builder_ok(l, e, b->call);
     return v_expr(e);
+}
+
+// Whether bit p is the one: it is 1, and `count` bits that are 1 stand from base
+// to it, it and base among them.
+static IrExpr *is_nth(Lang *l, IrExpr *mask, IrExpr *base, IrExpr *count, int p,
+                      bool up, Span at)
+{
+    IrKernel *k = trace_kernel(l);
+    IrExpr *place = constant(l, p, at), *low, *high, *is;
+    uint32_t to = up ? UINT32_MAX >> (31 - p) : UINT32_MAX << p;
+
+    // the bits from base on, or up to base, of those on the same side of p
+    low = ir_int(k, DT_U32, to, at);
+    high = up ? two(l, OP_SHL, ir_int(k, DT_U32, UINT32_MAX, at),
+                    ir_cast(k, base, DT_U32, true, at), at)
+              : two(l, OP_SHR, ir_int(k, DT_U32, UINT32_MAX, at),
+                    ir_cast(k, two(l, OP_SUB, constant(l, 31, at), base, at),
+                            DT_U32, true, at), at);
+    is = ir_op1(k, OP_POPCOUNT, two(l, OP_BITAND, mask,
+                                    two(l, OP_BITAND, low, high, at), at), at);
+    is = two(l, OP_EQ, ir_cast(k, is, DT_I32, true, at), count, at);
+    is = two(l, OP_AND, is, two(l, up ? OP_GE : OP_LE, place, base, at), at);
+    return two(l, OP_AND, is,
+               two(l, OP_NE, two(l, OP_BITAND, mask,
+                                 ir_int(k, DT_U32, (int64_t)1 << p, at), at),
+                   ir_int(k, DT_U32, 0, at), at), at);
+}
+
+static IrExpr *frozen_as(Lang *l, const Bound *b, int i, DType t)
+{
+    IrExpr *e = ir_cast(trace_kernel(l), to_expr(l, b->at[i], b->spans[i]), t,
+                        true, b->call);
+
+    trace_builder_ok(l, e, b->call);
+    return to_expr(l, trace_freeze(l, TEXT("bits"), e, b->call), b->call);
+}
+
+// Offset 0 is the bit at base itself.
+static Value nth_bit(Lang *l, const Bound *b)
+{
+    IrKernel *k = trace_need(l, b->info->surface, b->call)->k;
+    IrExpr *mask = frozen_as(l, b, 0, DT_U32), *base, *offset, *down, *none;
+    IrExpr *itself, *out;
+
+    base = frozen_as(l, b, 1, DT_I32);
+    offset = frozen_as(l, b, 2, DT_I32);
+    down = two(l, OP_SUB, constant(l, 0, b->call), offset, b->call);
+    none = out = ir_int(k, DT_U32, UINT32_MAX, b->call);
+    for (int p = 0; p < 32; p++) {
+        IrExpr *here = ir_int(k, DT_U32, p, b->call);
+
+        out = ir_select(k, is_nth(l, mask, base, offset, p, true, b->call),
+                        here, out, b->call);
+        out = ir_select(k, is_nth(l, mask, base, down, p, false, b->call),
+                        here, out, b->call);
+    }
+    itself = two(l, OP_BITAND, two(l, OP_SHR, mask,
+                                   ir_cast(k, base, DT_U32, true, b->call),
+                                   b->call), ir_int(k, DT_U32, 1, b->call),
+                 b->call);
+    itself = ir_select(k, ir_truth(k, itself, b->call),
+                       ir_cast(k, base, DT_U32, true, b->call), none, b->call);
+    out = ir_select(k, two(l, OP_EQ, offset, constant(l, 0, b->call), b->call),
+                    itself, out, b->call);
+    trace_builder_ok(l, out, b->call);
+    return v_expr(out);
 }
 
 // ---- scopes: T.ws, T.attr ---------------------------------------------------
@@ -363,8 +442,8 @@ static Value dp4a(Lang *l, const Bound *b)
     for (int i = 0; i < 3; i++) {
         r[i] = to_region(l, b->at[i], b->spans[i]);
         if (r[i]->buffer->dtype != (i < 2 ? DT_I8 : DT_I32))
-            lang_raise(l, "TypeError", b->spans[i],
-                       "T.dp4a takes int8, int8 and int32; '%.*s' is %s",
+            lang_raise(l, "ValueError", b->spans[i],
+                       "T.dp4a requires int8, int8 and int32; '%.*s' is %s",
                        TEXT_ARG(r[i]->buffer->name),
                        dtype_info(r[i]->buffer->dtype)->name);
     }
@@ -540,6 +619,9 @@ bool thread_call(Lang *l, Bound *b, Value *out)
         return true;
     case OP_LDG:
         *out = ldg(l, b);
+        return true;
+    case OP_FNS:
+        *out = nth_bit(l, b);
         return true;
     case OP_FFS:
         *out = first_bit(l, b);

@@ -67,12 +67,14 @@ static void check_order(Lang *l, const Bound *b)
     if (i < 0 || !bound_given(b, i) || b->at[i].kind != VAL_STR)
         return;
     order = b->at[i].s;
-    if (text_is(order, "acq_rel")
-        || text_is(order, load ? "release" : "acquire")
-        || (!load && text_is(order, "consume")))
+    if (!text_is(order, "relaxed") && !text_is(order, "seq_cst")
+        && !text_is(order, load ? "acquire" : "release")
+        && !(load && text_is(order, "consume")))
         lang_raise(l, "ValueError", b->spans[i],
-                   "memory_order='%.*s' is not for %s", TEXT_ARG(order),
-                   b->info->surface);
+                   "%s does not support memory_order='%.*s': it takes %s",
+                   b->info->surface, TEXT_ARG(order),
+                   load ? "relaxed, consume, acquire or seq_cst"
+                        : "relaxed, release or seq_cst");
 }
 
 // The old value of an atomic: read now, once. Without a value: what is there.
@@ -319,10 +321,21 @@ static Value evaluate(Lang *l, const Bound *b)
     return V_NONE;
 }
 
+static void check_batch(Lang *l, const Bound *b)
+{
+    int i = op_param_find(b->info, TEXT("batch"));
+
+    if (i >= 0 && bound_given(b, i) && b->at[i].kind == VAL_INT
+        && b->at[i].i < 1)
+        lang_raise(l, "ValueError", b->spans[i], "batch must be >= 1, found "
+                   "%lld", (long long)b->at[i].i);
+}
+
 Value tile_call(Lang *l, const Bound *b)
 {
     bool load = b->op == OP_ATOMIC_LOAD;
 
+    check_batch(l, b);
     trace_need(l, b->info->surface, b->call);
     switch (b->op) {
     case OP_REDUCE:

@@ -178,6 +178,7 @@ bool unseen_argument(Lang *l, const char *function, const Args *args,
         return false;
     if (strstr(function, "assert"))
         lang_not_compared(l, args->at_span);
+    l->more->unseen_made++;
     return true;
 }
 

@@ -1,0 +1,1 @@
+run nth_bit.tile

@@ -1,0 +1,1 @@
+run eager_forms.tile
