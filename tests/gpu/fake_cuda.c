@@ -152,6 +152,8 @@ EXPORT cuCtxSynchronize(void)
     return broken;
 }
 
+#ifndef EMULATED // emulated_cuda.c has these
+
 EXPORT cuModuleLoadData(void **module, const void *image)
 {
     *module = (void *)image;
@@ -170,6 +172,8 @@ EXPORT cuModuleGetFunction(void **function, void *module, const char *name)
     *function = (void *)name;
     return CUDA_OK;
 }
+
+#endif
 
 EXPORT cuFuncGetAttribute(int *value, int attribute, void *function)
 {
@@ -274,6 +278,8 @@ static size_t tensor_bytes(CudaPtr at)
     return blocks[i].bytes - before - FAKE_GUARD;
 }
 
+#ifndef EMULATED
+
 EXPORT cuLaunchKernelEx(const CudaLaunch *config, void *function,
                         void **parameters, void **extra)
 {
@@ -295,6 +301,8 @@ EXPORT cuLaunchKernelEx(const CudaLaunch *config, void *function,
         ((char *)(uintptr_t)to)[n] = 0;
     return CUDA_OK;
 }
+
+#endif
 
 EXPORT cuEventCreate(void **event, unsigned flags)
 {
