@@ -200,6 +200,117 @@ static const GpuPart parts[] = {
      "        : \"+r\"(d[0]), \"+r\"(d[1]), \"+r\"(d[2]), \"+r\"(d[3])\n"
      "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\n"
      "}\n"},
+    {"TensorMap", "",
+     "struct alignas(64) TensorMap { u64 words[16]; };\n"},
+    {"barrier_init|barrier_fence|barrier_expect|barrier_arrive|barrier_wait", "",
+     "DEVICE void barrier_init(u64 *b, int arrivals)\n"
+     "{\n"
+     "    asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\"\n"
+     "                 :: \"r\"(shared_address(b)), \"r\"(arrivals));\n"
+     "}\n"
+     "DEVICE void barrier_fence()\n"
+     "{\n"
+     "    asm volatile(\"fence.mbarrier_init.release.cluster;\");\n"
+     "}\n"
+     "DEVICE void barrier_expect(u64 *b, int bytes)\n"
+     "{\n"
+     "    asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\"\n"
+     "                 :: \"r\"(shared_address(b)), \"r\"(bytes) : \"memory\");\n"
+     "}\n"
+     "DEVICE void barrier_arrive(u64 *b)\n"
+     "{\n"
+     "    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\"\n"
+     "                 :: \"r\"(shared_address(b)) : \"memory\");\n"
+     "}\n"
+     "// Until the phase of this parity has ended.\n"
+     "DEVICE void barrier_wait(u64 *b, u32 parity)\n"
+     "{\n"
+     "    asm volatile(\n"
+     "        \"{ .reg .pred p; \"\n"
+     "        \"again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; \"\n"
+     "        \"@!p bra again; }\"\n"
+     "        :: \"r\"(shared_address(b)), \"r\"(parity) : \"memory\");\n"
+     "}\n"},
+    {"fence_async", "",
+     "DEVICE void fence_async()\n"
+     "{\n"
+     "    asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
+     "}\n"},
+    {"registers_fewer|registers_more", "",
+     "template <int n> DEVICE void registers_fewer()\n"
+     "{\n"
+     "    asm volatile(\"setmaxnreg.dec.sync.aligned.u32 %0;\" :: \"n\"(n));\n"
+     "}\n"
+     "template <int n> DEVICE void registers_more()\n"
+     "{\n"
+     "    asm volatile(\"setmaxnreg.inc.sync.aligned.u32 %0;\" :: \"n\"(n));\n"
+     "}\n"},
+    {"tma_load_1d", "",
+     "DEVICE void tma_load_1d(void *to, const TensorMap *m, u64 *full, int c0)\n"
+     "{\n"
+     "    asm volatile(\n"
+     "        \"cp.async.bulk.tensor.1d.shared::cluster.global.\"\n"
+     "        \"mbarrier::complete_tx::bytes [%0], [%1, {%3}], [%2];\"\n"
+     "        :: \"r\"(shared_address(to)), \"l\"(m), \"r\"(shared_address(full))\n"
+     "           , \"r\"(c0) : \"memory\");\n"
+     "}\n"},
+    {"tma_load_2d", "",
+     "DEVICE void tma_load_2d(void *to, const TensorMap *m, u64 *full, int c0, int c1)\n"
+     "{\n"
+     "    asm volatile(\n"
+     "        \"cp.async.bulk.tensor.2d.shared::cluster.global.\"\n"
+     "        \"mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];\"\n"
+     "        :: \"r\"(shared_address(to)), \"l\"(m), \"r\"(shared_address(full))\n"
+     "           , \"r\"(c0), \"r\"(c1) : \"memory\");\n"
+     "}\n"},
+    {"tma_load_3d", "",
+     "DEVICE void tma_load_3d(void *to, const TensorMap *m, u64 *full, int c0, int c1, int c2)\n"
+     "{\n"
+     "    asm volatile(\n"
+     "        \"cp.async.bulk.tensor.3d.shared::cluster.global.\"\n"
+     "        \"mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];\"\n"
+     "        :: \"r\"(shared_address(to)), \"l\"(m), \"r\"(shared_address(full))\n"
+     "           , \"r\"(c0), \"r\"(c1), \"r\"(c2) : \"memory\");\n"
+     "}\n"},
+    {"tma_load_4d", "",
+     "DEVICE void tma_load_4d(void *to, const TensorMap *m, u64 *full, int c0, int c1, int c2, int c3)\n"
+     "{\n"
+     "    asm volatile(\n"
+     "        \"cp.async.bulk.tensor.4d.shared::cluster.global.\"\n"
+     "        \"mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];\"\n"
+     "        :: \"r\"(shared_address(to)), \"l\"(m), \"r\"(shared_address(full))\n"
+     "           , \"r\"(c0), \"r\"(c1), \"r\"(c2), \"r\"(c3) : \"memory\");\n"
+     "}\n"},
+    {"tma_load_5d", "",
+     "DEVICE void tma_load_5d(void *to, const TensorMap *m, u64 *full, int c0, int c1, int c2, int c3, int c4)\n"
+     "{\n"
+     "    asm volatile(\n"
+     "        \"cp.async.bulk.tensor.5d.shared::cluster.global.\"\n"
+     "        \"mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6, %7}], [%2];\"\n"
+     "        :: \"r\"(shared_address(to)), \"l\"(m), \"r\"(shared_address(full))\n"
+     "           , \"r\"(c0), \"r\"(c1), \"r\"(c2), \"r\"(c3), \"r\"(c4) : \"memory\");\n"
+     "}\n"},
+    {"matrix_descriptor", "",
+     "// Of an operand in shared memory: bytes from panel to panel, bytes from 8\n"
+     "// rows to the next, and how chunks are mixed.\n"
+     "DEVICE u64 matrix_descriptor(const void *p, u32 panel, u32 rows, u64 mode)\n"
+     "{\n"
+     "    return (u64)((shared_address(p) & 0x3ffff) >> 4) | (u64)(panel >> 4) << 16 |\n"
+     "           (u64)(rows >> 4) << 32 | mode << 62;\n"
+     "}\n"},
+    {"wgmma_fence|wgmma_commit|wgmma_wait", "",
+     "DEVICE void wgmma_fence()\n"
+     "{\n"
+     "    asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
+     "}\n"
+     "DEVICE void wgmma_commit()\n"
+     "{\n"
+     "    asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
+     "}\n"
+     "template <int n> DEVICE void wgmma_wait()\n"
+     "{\n"
+     "    asm volatile(\"wgmma.wait_group.sync.aligned %0;\" :: \"n\"(n) : \"memory\");\n"
+     "}\n"},
     {"cp_async", "",
      "template <int n> DEVICE void cp_async(void *to, const void *from)\n"
      "{\n"

@@ -152,20 +152,22 @@ static void collect_params(Emit *e, const Uses *u)
     for (int i = 0; i < k->param_count; i++) {
         const IrParam *p = &k->params[i];
         if (p->buffer && u->buffer[p->buffer->id])
-            add_param(e, (GpuParam){GPU_PARAM_TENSOR, i, p->buffer, NULL,
-                                    false});
+            add_param(e, (GpuParam){.kind = GPU_PARAM_TENSOR, .param = i,
+                                    .buffer = p->buffer});
         else if (p->var && u->var[p->var->id])
-            add_param(e, (GpuParam){GPU_PARAM_SCALAR, i, NULL, p->var, false});
+            add_param(e, (GpuParam){.kind = GPU_PARAM_SCALAR, .param = i,
+                                    .var = p->var});
     }
     for (int i = 0; i < k->buffer_count; i++) {
         IrBuffer *b = k->buffers[i];
         if (u->buffer[i] && is_param(e, b) && b->param < 0)
-            add_param(e, (GpuParam){GPU_PARAM_WORKSPACE, -1, b, NULL, false});
+            add_param(e, (GpuParam){.kind = GPU_PARAM_WORKSPACE, .param = -1,
+                                    .buffer = b});
     }
     for (int i = 0; i < k->symbol_count; i++)
         if (u->var[k->symbols[i]->id])
-            add_param(e, (GpuParam){GPU_PARAM_SYMBOL, -1, NULL, k->symbols[i],
-                                    false});
+            add_param(e, (GpuParam){.kind = GPU_PARAM_SYMBOL, .param = -1,
+                                    .var = k->symbols[i]});
 }
 
 static void check_param(Emit *e, const GpuParam *p)
@@ -192,7 +194,10 @@ static void print_params(Emit *e)
         check_param(e, p);
         if (e->failed)
             return;
-        if (p->buffer)
+        if (p->kind == GPU_PARAM_TENSOR_MAP)
+            line(e, "    const __grid_constant__ TensorMap %.*s%s",
+                 TEXT_ARG(p->name), end);
+        else if (p->buffer)
             line(e, "    %s *__restrict__ %.*s%s", type_of(p->buffer->dtype),
                  TEXT_ARG(e->buffer[p->buffer->id]), end);
         else
@@ -228,6 +233,8 @@ static void shared_pointers(Emit *e)
                         dtype_info(b->ir->dtype)->name);
             return;
         }
+        if (fed_ring(e, b->ir))
+            continue;
         line(e, "%s *const %.*s = (%s *)(arena + %lld);", type_of(b->ir->dtype),
              TEXT_ARG(e->buffer[b->ir->id]), type_of(b->ir->dtype),
              (long long)offset);
@@ -348,6 +355,7 @@ static void kernel_body(Emit *e, const Uses *u)
     outer_lets(e, u);
     block_indices(e, s);
     hazards_clear(e);
+    feed_open(e);
     block(e, s->then);
 }
 
@@ -363,7 +371,9 @@ static void kernel(Emit *e, const Uses *u)
     e->out = out;
     buf_text(out, buf_view(&e->tables));
     note_line(e, e->launch->stmt);
-    line(e, "%s %s(%d)", e->dialect->kernel, e->dialect->bounds, e->threads);
+    line(e, e->launch->producers ? "%s %s(%d, 1)" : "%s %s(%d)",
+         e->dialect->kernel, e->dialect->bounds,
+         e->threads + e->launch->producers);
     line(e, "%.*s(", TEXT_ARG(g->symbol));
     print_params(e);
     line(e, "{");
@@ -417,10 +427,15 @@ static void launch(Emit *e, int i, GpuLaunch *g)
         g->grid[d] = d < s->var_count ? s->extent[d] : NULL;
         g->threads[d] = (int)s->threads[d];
     }
+    g->threads[0] += e->launch->producers;
+    e->has_wgmma = false;
+    for (int j = 0; j < e->launch->gemm_count; j++)
+        e->has_wgmma |= e->launch->gemms[j].unit == PLAN_WGMMA;
     Uses u = uses_of(e, (IrStmt *)s);
     e->by_thread = u.by_thread;
     find_varying(e, s);
     collect_params(e, &u);
+    feed_params(e);
     kernel(e, &u);
     g->is_cooperative = e->cooperative;
 }
@@ -448,7 +463,7 @@ static void collect_workspaces(GpuProgram *p, Arena *a)
 GpuProgram *gpu_emit(Arena *a, const Plan *p, const GpuDialect *d,
                      const SourceSet *sources)
 {
-    TextBuf out = {0}, kernels = {0};
+    TextBuf out = {0}, kernels = {0}, calls = {0};
     Emit e = {.arena = a, .plan = p, .k = (IrKernel *)p->kernel, .dialect = d,
               .sources = sources, .out = &kernels};
     GpuProgram *g = new (a, GpuProgram);
@@ -463,9 +478,13 @@ GpuProgram *gpu_emit(Arena *a, const Plan *p, const GpuDialect *d,
     }
     buf_printf(&out, "// %.*s for %s\n", TEXT_ARG(p->kernel->name),
                device_arch_name(p->device));
-    prelude(&e, &out, buf_view(&kernels));
-    buf_text(&out, buf_view(&kernels));
+    buf_text(&calls, buf_view(&e.functions));
+    buf_text(&calls, buf_view(&kernels));
+    prelude(&e, &out, buf_view(&calls));
+    buf_text(&out, buf_view(&calls));
     buf_release(&kernels);
+    buf_release(&calls);
+    buf_release(&e.functions);
     if (!e.failed)
         g->source = text_copy(a, buf_view(&out));
     buf_release(&out);

@@ -57,6 +57,10 @@ typedef struct {
     TextBuf tables;                 // constant tables of the launch
     int table_count;
     int64_t extra_shared;           // barriers and the like, after the arena
+    bool has_wgmma;                 // the launch
+    const IrStmt *fed_loop;         // whose body is being emitted
+    TextBuf functions;              // instructions of a shape of their own
+    Map function_names;
 } Emit;
 
 // emit.c
@@ -143,6 +147,9 @@ Text dist_local(Emit *e, const Spot *p);
 // stmt.c
 void stmt(Emit *e, IrStmt *s);
 void block(Emit *e, IrStmt *s);
+// Emits a loop's body knowing what earlier iterations leave behind.
+typedef void LoopBody(Emit *e, IrStmt *s);
+void loop_body(Emit *e, IrStmt *s, LoopBody *body);
 
 // tile.c, copy.c, gemm.c, reduce.c, thread.c
 void tile(Emit *e, IrStmt *s);
@@ -155,12 +162,26 @@ Text atomic_expr(Emit *e, const IrExpr *x);
 Text thread_op(Emit *e, const IrExpr *x);
 bool thread_stmt(Emit *e, IrStmt *s);
 
+// Whether T.gemm starts from 0: NULL for never.
+const IrExpr *gemm_clears(const Emit *e, const PlanGemm *g);
+// wgmma.c
+void wgmma(Emit *e, const PlanGemm *g);
+
+// feed.c - the loop that a producer warp feeds.
+void feed_params(Emit *e);
+void feed_open(Emit *e);                        // the producer's code
+bool feed_waits(Emit *e, IrStmt *s);            // s was a copy that is fed
+void fed_loop(Emit *e, IrStmt *s);
+const PlanFeedCopy *fed_ring(const Emit *e, const IrBuffer *b);
+
 // sync.c - barriers where shared memory asks for them.
 void sync_before(Emit *e, IrStmt *s);           // and notes what s touches
 void sync_now(Emit *e);
+void meet(Emit *e);             // all of the block's threads, hazards or not
 void sync_read(Emit *e, const IrExpr *x);       // a condition or bound
 Hazards hazards_copy(Emit *e, const Hazards *h);
 void hazards_join(Emit *e, Hazards *to, const Hazards *from);
 bool hazards_hold(const Emit *e, const Hazards *all, const Hazards *part);
 void hazards_clear(Emit *e);
+bool touches(Emit *e, IrStmt *s, const IrBuffer *b);    // reads or writes b
 #endif

@@ -310,13 +310,19 @@ static void round_operand(Emit *e, const char *name, int tiles, int regs)
     line(e, "        %s[ti][r0] = tf32_bits(%s[ti][r0]);", name, name);
 }
 
-static void clear_before(Emit *e, const PlanGemm *g)
+const IrExpr *gemm_clears(const Emit *e, const PlanGemm *g)
 {
     const IrStmt *s = g->stmt;
     int at = op_param_find(op_info(e->k->ops, s->op), TEXT("clear_accum"));
-    const IrExpr *x = at >= 0 && at < s->operand_count &&
-                              s->operand[at].kind == OPERAND_EXPR
-                          ? s->operand[at].expr : NULL;
+
+    return at >= 0 && at < s->operand_count &&
+                   s->operand[at].kind == OPERAND_EXPR
+               ? s->operand[at].expr : NULL;
+}
+
+static void clear_before(Emit *e, const PlanGemm *g)
+{
+    const IrExpr *x = gemm_clears(e, g);
     int64_t known;
     const char *type = type_of(g->c->dtype);
     Text name = e->buffer[g->c->id];
@@ -382,6 +388,11 @@ void gemm(Emit *e, IrStmt *s)
              .a = {s->operand[h->operand[0]].region, g->a, h->a_row, h->a_col},
              .b = {s->operand[h->operand[1]].region, g->b, h->b_col, h->b_row}};
     sync_before(e, s);
+    if (g->unit == PLAN_WGMMA) {
+        wgmma(e, g);
+        line(e, "wgmma_wait<0>();");
+        return;
+    }
     clear_before(e, g);
     if (g->unit == PLAN_SCALAR) {
         by_threads(e, g, &m.a, &m.b);

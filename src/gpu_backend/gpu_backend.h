@@ -21,7 +21,16 @@ typedef enum {
     GPU_PARAM_WORKSPACE,    // a pointer to a tensor of T.alloc_global
     GPU_PARAM_SCALAR,       // a scalar of the signature, by value
     GPU_PARAM_SYMBOL,       // a T.dynamic size, by value
+    GPU_PARAM_TENSOR_MAP,   // a CUtensorMap of 128 bytes, by value
 } GpuParamKind;
+
+// What TMA has to know of a tensor; dimensions innermost first, as in CUDA.
+typedef struct {
+    int rank;
+    IrExpr *size[5];        // elements; rows lie one after the other
+    int64_t box[5];
+    int swizzle;            // bytes: 0, 32, 64, 128
+} GpuTensorMap;
 
 typedef struct {
     GpuParamKind kind;
@@ -29,6 +38,8 @@ typedef struct {
     IrBuffer *buffer;       // TENSOR, WORKSPACE
     IrVar *var;             // SCALAR, SYMBOL: passed as a value of its dtype
     bool is_written;        // TENSOR, WORKSPACE
+    GpuTensorMap map;       // TENSOR_MAP, of the tensor `buffer`
+    Text name;              // TENSOR_MAP
 } GpuParam;
 
 typedef struct {

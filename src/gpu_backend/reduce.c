@@ -133,9 +133,9 @@ static void combine_step(Emit *e, const IrStmt *s, const PlanReduce *r, int step
     }
     line(e, "#pragma unroll");
     open_brace(e, "for (int l = 0; l < %d; l++) {", r->part->locals);
-    line(e, "%s;", e->dialect->barrier);
+    meet(e);
     line(e, "work[tid] = part[l];");
-    line(e, "%s;", e->dialect->barrier);
+    meet(e);
     line(e, "part[l] = %.*s;",
          TEXT_ARG(combine(e, s->op, t, TEXT("part[l]"),
                           text_format(e->arena, "work[tid ^ %d]", step))));
@@ -188,7 +188,7 @@ static void take(Emit *e, const IrStmt *s, const IrReduceShape *h)
                             TEXT_ARG(fit(e, &t.t, true)));
     Text to = text_format(e->arena, "%.*s[l]",
                           TEXT_ARG(e->buffer[h->out->id]));
-    line(e, "%s;", e->dialect->barrier);
+    meet(e);
     open_registers(e, &t);
     put(e, s, h, to, from);
     close_brace(e);
@@ -224,7 +224,7 @@ static void deliver(Emit *e, const IrStmt *s, const PlanReduce *r)
     Text o = fit(e, &t.t, true);
     t.t.active = first;
     if (registers)
-        line(e, "%s;", e->dialect->barrier);
+        meet(e);
     open_registers(e, &t);
     if (registers)
         line(e, "work[%.*s] = part[l];", TEXT_ARG(o));

@@ -104,11 +104,9 @@ static void store_stmt(Emit *e, IrStmt *s)
 
 // ---- control ---------------------------------------------------------------
 
-typedef void Body(Emit *e, IrStmt *s);
-
 // Emits a loop's body knowing what earlier iterations leave behind: dry runs
 // until nothing is added.
-static void loop_body(Emit *e, IrStmt *s, Body *body)
+void loop_body(Emit *e, IrStmt *s, LoopBody *body)
 {
     bool quiet = e->quiet;
     int temps = e->temps, tables = e->table_count;
@@ -333,7 +331,10 @@ static void for_stmt(Emit *e, IrStmt *s)
         refuse(e, "a loop over threads");
         return;
     default:
-        serial(e, s);
+        if (s == e->launch->feed.loop)
+            fed_loop(e, s);
+        else
+            serial(e, s);
         return;
     }
 }
@@ -421,6 +422,8 @@ void stmt(Emit *e, IrStmt *s)
     e->at = s->at;
     if (tells_line(e, s))
         note_line(e, s);
+    if (feed_waits(e, s))
+        return;
     switch (s->kind) {
     case STMT_BLOCK:    block(e, s);        break;
     case STMT_ALLOC:    alloc(e, s);        break;

@@ -96,6 +96,14 @@ static bool touch_stmt(void *ctx, IrStmt *s)
     return true;
 }
 
+bool touches(Emit *e, IrStmt *s, const IrBuffer *b)
+{
+    Touch t = {e, hazards_new(e)};
+
+    ir_walk(s, touch_stmt, touch_expr, &t);
+    return t.h.read[b->id] || t.h.written[b->id];
+}
+
 // The workspace of a reduction counts as the object after the buffers.
 static void touch_workspace(Touch *t, const IrStmt *s)
 {
@@ -156,9 +164,21 @@ static void settle(Emit *e, const Hazards *h)
     hazards_join(e, &e->hazards, h);
 }
 
+// Producer warps have gone their own way and do not come.
+void meet(Emit *e)
+{
+    if (e->launch->producers)
+        line(e, "named_barrier(1, %d);", e->threads);
+    else
+        line(e, "%s;", e->dialect->barrier);
+}
+
 void sync_now(Emit *e)
 {
-    line(e, "%s;", e->dialect->barrier);
+    // What threads stored, the matrix unit has to see.
+    if (e->has_wgmma)
+        line(e, "fence_async();");
+    meet(e);
     hazards_clear(e);
 }
 

@@ -50,6 +50,9 @@ void gpu_case_release(GpuCase *c);
 // write whole are filled with `poison` bytes instead, unless it is negative.
 bool gpu_case_put(GpuCase *c, int poison);
 bool gpu_case_run(GpuCase *c);
+// The value of a tensor map of the tensor at `at`: 128 bytes.
+bool gpu_case_map(const GpuCase *c, const GpuParam *p, unsigned long long at,
+                  void *map);
 // A parameter's tensor as the device has it now.
 bool gpu_case_get(GpuCase *c, int param, Tensor *out);
 

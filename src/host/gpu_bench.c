@@ -155,12 +155,20 @@ static void turn(void *ctx, int run)
         const GpuLaunch *l = &r->c->kernel->program->launches[i];
 
         for (int p = 0; p < l->param_count; p++) {
-            int param = l->params[p].param;
+            const GpuParam *x = &l->params[p];
+            void *value = r->c->calls[i].parameters[p];
 
-            if (l->params[p].kind == GPU_PARAM_TENSOR && rotates(r, param))
-                *(uint64_t *)r->c->calls[i].parameters[p] =
-                    run % r->copies ? copy[param].at
-                                    : r->c->tensors[param].at;
+            if ((x->kind != GPU_PARAM_TENSOR
+                 && x->kind != GPU_PARAM_TENSOR_MAP) || !rotates(r, x->param))
+                continue;
+            unsigned long long at = run % r->copies
+                                        ? copy[x->param].at
+                                        : r->c->tensors[x->param].at;
+            // What could be mapped once can be mapped again.
+            if (x->kind == GPU_PARAM_TENSOR_MAP)
+                gpu_case_map(r->c, x, at, value);
+            else
+                *(uint64_t *)value = at;
         }
     }
 }

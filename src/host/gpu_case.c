@@ -104,7 +104,42 @@ static int workspace_of(const GpuProgram *p, const IrBuffer *b)
     BUG("a workspace that the program does not list");
 }
 
-// Eight bytes hold the value of any argument.
+// The driver's numbers for elements of so many bytes, and for a swizzle.
+static int type_of_bytes(size_t n)
+{
+    return n == 1 ? 0 : n == 2 ? 1 : n == 4 ? 2 : 4;
+}
+
+static int swizzle_of(int bytes)
+{
+    return bytes == 128 ? 3 : bytes == 64 ? 2 : bytes == 32 ? 1 : 0;
+}
+
+bool gpu_case_map(const GpuCase *c, const GpuParam *p, unsigned long long at,
+                  void *map)
+{
+    enum { PROMOTE_256 = 3 };       // what L2 reads ahead of a box
+    const GpuTensorMap *m = &p->map;
+    size_t size = dtype_bytes(p->buffer->dtype, 1);
+    GpuTensorBox box = {.type = type_of_bytes(size), .rank = m->rank, .at = at,
+                        .swizzle = swizzle_of(m->swizzle),
+                        .promotion = PROMOTE_256};
+    uint64_t stride = size;
+
+    for (int d = 0; d < m->rank; d++) {
+        int64_t n;
+        if (!size_of(c, m->size[d], p->buffer->at, &n))
+            return false;
+        box.sizes[d] = n > 0 ? (uint64_t)n : 1;
+        stride *= box.sizes[d];
+        box.strides[d] = stride;    // from one index of d + 1 to the next
+        box.box[d] = (uint32_t)m->box[d];
+        box.steps[d] = 1;
+    }
+    return gpu_tensor_map(c->gpu, &box, map);
+}
+
+// Eight bytes hold the value of any argument but a tensor map.
 static void argument(const GpuCase *c, const GpuParam *p, uint64_t *value)
 {
     const KernelArg *a = p->param >= 0 ? &c->c->args[p->param] : NULL;
@@ -126,7 +161,15 @@ static void argument(const GpuCase *c, const GpuParam *p, uint64_t *value)
     case GPU_PARAM_SYMBOL:
         num_put_i64(p->var->dtype, value, c->symbols[p->var->id]);
         break;
+    case GPU_PARAM_TENSOR_MAP:
+        break;
     }
+}
+
+static void *aligned(Arena *a, size_t bytes, size_t to)
+{
+    uintptr_t at = (uintptr_t)new_array(a, char, bytes + to);
+    return (void *)((at + to - 1) / to * to);
 }
 
 static bool make_grid(const GpuCase *c, const GpuLaunch *l, GpuCall *call)
@@ -161,8 +204,14 @@ static bool make_call(GpuCase *c, const GpuLaunch *l, GpuCall *call)
     call->symbol = text_cstr(a, l->symbol);
     call->parameters = new_array(a, void *, l->param_count + 1);
     for (int i = 0; i < l->param_count; i++) {
-        argument(c, &l->params[i], &values[i]);
+        const GpuParam *p = &l->params[i];
+        argument(c, p, &values[i]);
         call->parameters[i] = &values[i];
+        if (p->kind != GPU_PARAM_TENSOR_MAP)
+            continue;
+        call->parameters[i] = aligned(a, 128, 64);
+        if (!gpu_case_map(c, p, c->tensors[p->param].at, call->parameters[i]))
+            return false;
     }
     return make_grid(c, l, call)
            && gpu_prepare(c->gpu, &c->module, call)

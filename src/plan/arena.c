@@ -440,6 +440,16 @@ static void pack(PlanState *p, PlanBuffer *at, int n)
     p->launch->arena = align_up(k.top, ARENA_ALIGN);
 }
 
+// What a producer warp fills, it fills as early as it can.
+static void fill_early(Clock *c)
+{
+    for (int i = 0; i < c->buffers.len; i++) {
+        PlanBuffer *b = &c->buffers.at[i];
+        if (b->ir && plan_fed_by(&c->p->launch->feed, b->ir))
+            b->first = 0;
+    }
+}
+
 bool plan_arena(PlanState *p, IrStmt *launch)
 {
     Clock c = {.p = p};
@@ -447,6 +457,7 @@ bool plan_arena(PlanState *p, IrStmt *launch)
     emit(&c, launch->then);
     if (p->plan->rules == PLAN_TILELANG)
         extend_lives(&c);
+    fill_early(&c);
     ir_walk(launch->then, add_unused, NULL, &c);
     if (p->plan->rules == PLAN_TILELANG)
         name_workspaces(&c);

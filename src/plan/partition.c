@@ -136,6 +136,23 @@ static bool takes_mma(const PlanState *p, const PlanGemm *g)
            (a == DT_E4M3FN || a == DT_E5M2) && (b == DT_E4M3FN || b == DT_E5M2);
 }
 
+static bool is_whole(const PlanGemm *g, int operand)
+{
+    const IrRegion *r = g->stmt->operand[g->shape.operand[operand]].region;
+    return r->form == REGION_WHOLE && r->buffer->rank == 2 &&
+           !r->buffer->alias_of;
+}
+
+// Whole tiles, and results that the unit adds up in 32 bits.
+static bool takes_wgmma_own(const PlanState *p, const PlanGemm *g,
+                            const Split *s)
+{
+    return takes_wgmma(p, g, s->warps) && g->shape.m % 64 == 0 &&
+           g->c->dtype == DT_F32 && in_fragment(g->c) &&
+           g->a->dtype == g->b->dtype && is_whole(g, 0) && is_whole(g, 1) &&
+           is_whole(g, 2) && !(in_fragment(g->a) && g->shape.trans_a);
+}
+
 // Rules `tilesim`: warps share the tile where they can, else its threads do.
 static bool partition_own(PlanState *p, PlanGemm *g, const Split *s, Text name)
 {
@@ -144,6 +161,20 @@ static bool partition_own(PlanState *p, PlanGemm *g, const Split *s, Text name)
     g->inst_k = 1;
     if (p->launch->threads % 32 || !takes_mma(p, g))
         return true;
+    if (p->launch->feed.loop && takes_wgmma_own(p, g, s)) {
+        Split quads = *s;
+        quads.m_step = 4;
+        quads.n_unit = g->shape.trans_b ? 8 : 16;
+        int rows = choose(&quads, name);
+        // Registers hold one instruction's rows of A.
+        if (rows > 0 && (!in_fragment(g->a) || g->shape.m == 16 * rows)) {
+            g->unit = PLAN_WGMMA;
+            g->m_warps = rows;
+            g->n_warps = s->warps / rows;
+            g->inst_k = 256 / bits_of(g->a);
+            return true;
+        }
+    }
     int m = choose(s, name);
     if (m < 1)
         return true;

@@ -44,12 +44,15 @@ static bool build_launch(void *ctx, IrStmt *s)
     p->fed = NULL;
     for (int i = 0; i < p->kernel->buffer_count; i++)
         p->slots[i] = p->rings[i] = 1;
+    if (p->plan->rules == PLAN_TILESIM)
+        plan_find_feed(p, s);
     b->ok &= plan_collect(p, s);
     if (!b->ok)
         return false;
     if (p->plan->rules == PLAN_TILESIM) {
         plan_infer_own(p);
         plan_shared_layouts(p);
+        plan_settle_feed(p);
         plan_keep_own(p);
     } else {
         plan_infer(p);

@@ -126,6 +126,26 @@ typedef struct {
     int64_t workspace;              // bytes of shared memory; 0: none
 } PlanReduce;
 
+// Rules `tilesim`, sm_90: a tile that a producer warp brings by TMA, as boxes
+// of `swizzle` bytes to a row that lie side by side along the last dimension.
+typedef struct {
+    const IrStmt *stmt;             // the T.copy
+    IrCopyMap map;                  // from a tensor to all of a shared tile
+    bool in_loop;                   // into a slot of its ring; else once, ahead
+    int boxes;
+    int64_t box[IR_MAX_RANK];       // elements of one, by the tensor's dimensions
+    int swizzle;                    // bytes: 128, 64, 32; 0: row-major
+    int64_t bytes;                  // of all boxes
+} PlanFeedCopy;
+
+typedef struct {
+    IrStmt *loop;                   // NULL: nothing is fed
+    int stages;                     // slots of each ring
+    PlanFeedCopy *copies;           // in program order
+    int count;
+    const bool *known;              // variables that the copies need, by id
+} PlanFeed;
+
 typedef struct {
     const IrStmt *stmt;             // the LAUNCH
     int threads;                    // as written
@@ -147,6 +167,7 @@ typedef struct {
     int loop_count;
     PlanReduce *reduces;
     int reduce_count;
+    PlanFeed feed;
 } PlanLaunch;
 
 typedef struct {
@@ -166,6 +187,8 @@ Plan *plan_build(Arena *a, IrKernel *k, const Device *d, PlanRules rules);
 // -1 for none; NULL where two share a number.
 int32_t *plan_points(Arena *a, const PlanFragment *f, int threads);
 bool plan_same(const PlanFragment *f, const PlanFragment *g);
+// The copy that fills a shared tile ahead of the block's warps, or NULL.
+const PlanFeedCopy *plan_fed_by(const PlanFeed *f, const IrBuffer *b);
 // What every plan must hold; reports ids "plan-...".
 bool plan_verify(const Plan *p);
 void plan_print(TextBuf *out, const Plan *p);

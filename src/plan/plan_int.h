@@ -35,6 +35,10 @@ typedef struct {
     bool *spilled;                  // by buffer id
     int *slots, *rings;             // of a pipelined buffer, by id
     IrStmt *fed;                    // the loop with producer warps, or NULL
+    struct {
+        PlanFeedCopy *at;
+        int len, room;
+    } feed_copies;
 } PlanState;
 
 // collect.c - the operations of a launch, in program order.
@@ -148,6 +152,11 @@ bool plan_is_tma(const PlanState *p, const IrStmt *copy, bool *bulk);
 
 // move.c - the instructions of every statement.
 void plan_moves(PlanState *p, IrStmt *launch);
+
+// feed.c - rules `tilesim`: the loop that a producer warp feeds; its boxes and
+// rings once shared layouts are known.
+void plan_find_feed(PlanState *p, IrStmt *launch);
+void plan_settle_feed(PlanState *p);
 
 // arena.c
 bool plan_arena(PlanState *p, IrStmt *launch);
