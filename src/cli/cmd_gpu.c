@@ -353,7 +353,7 @@ static PlanRules read_rules(const Cli *c)
 static void read_target(GpuRun *g, const Cli *c)
 {
     const Device *devices[DEVICE_COUNT];
-    int n = cli_devices(c, "h100", devices, DEVICE_COUNT);
+    int n = cli_devices(c, session_target(c), devices, DEVICE_COUNT);
 
     if (n > 1)
         cli_usage(c, "gpu takes one --target, for it runs on one device");
@@ -390,7 +390,7 @@ int cmd_gpu(Cli *c)
     GpuRun g = {.run = {.s = {.cli = c}, .command = "gpu"}};
     FILE *nowhere = fopen("/dev/null", "w");    // what a script prints of a run
     HostOptions options = {.out = nowhere ? nowhere : stderr,
-                           .record_only = true};
+                           .record_only = true, .numerics = NUMERICS_KNOWN};
     int code;
 
     read_options(&g, c);

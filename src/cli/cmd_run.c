@@ -433,7 +433,8 @@ static void say_numerics(const Run *r)
     for (int i = 0; i < h->kernels.len; i++) {
         const PlanMatrices *m = h->kernels.at[i]->matrices;
         for (int j = 0; m && j < m->len; j++)
-            basis = basis_worse(basis, m->at[j].mma->bits);
+            if (m->at[j].mma)
+                basis = basis_worse(basis, m->at[j].mma->bits);
     }
     if (basis != BASIS_NONE)
         printf("T.gemm as on %s: %s\n", d->name, report_basis(d, basis));
@@ -444,7 +445,8 @@ int run_command(Run *r, Cli *c, HostOptions *options)
     options->ctx = r;
     options->asserted = r->judge_case ? on_asserted : NULL;
     run_read_options(r, c);
-    options->matrix_cores = run_reads_numerics(c);
+    if (cli_given(c, OPT_NUMERICS))
+        options->numerics = run_numerics(c);
     r->judge.progress = progress;
     r->judge.progress_ctx = r;
     r->progress_on = !c->quiet && isatty(STDERR_FILENO);

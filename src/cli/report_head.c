@@ -217,9 +217,12 @@ static void numerics_lines(TextBuf *b, const PlanMatrices *m)
             continue;
         buf_puts(b, what);
         report_column(b, line, 18);
-        buf_printf(b, "%s as on %s: %s\n", m->at[i].mma->name,
-                   m->device->name, report_basis(m->device,
-                                                 m->at[i].mma->bits));
+        if (m->at[i].mma)
+            buf_printf(b, "%s as on %s: %s\n", m->at[i].mma->name,
+                       m->device->name,
+                       report_basis(m->device, m->at[i].mma->bits));
+        else
+            buf_puts(b, "fused multiply-adds of the threads\n");
         what = "";
     }
 }

@@ -164,6 +164,8 @@ static void numerics(Json *j, const PlanMatrices *m)
     json_begin_array(j);
     for (int i = 0; i < m->len; i++) {
         const DeviceMma *mma = m->at[i].mma;
+        if (!mma)
+            continue;
         json_begin_object(j);
         json_key(j, TEXT("name"));
         json_string(j, mma->name);

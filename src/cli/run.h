@@ -68,8 +68,7 @@ void run_json_launched(Run *r);     // as "launched"; forgets them
 
 // run_options.c
 void run_read_options(Run *r, Cli *c);
-// --numerics: does T.gemm compute as the target's matrix cores do?
-bool run_reads_numerics(const Cli *c);
+Numerics run_numerics(const Cli *c);    // of --numerics, which is given
 // --print and --block against the kernel: false after reporting.
 bool run_check_prints(Run *r, const IrKernel *k);
 #endif

@@ -166,12 +166,12 @@ void run_read_options(Run *r, Cli *c)
                   "choose one");
 }
 
-bool run_reads_numerics(const Cli *c)
+Numerics run_numerics(const Cli *c)
 {
     const Device *devices[16], *named;
     Text name = cli_text(c, OPT_NUMERICS, "ieee");
     if (text_is(name, "ieee"))
-        return false;
+        return NUMERICS_IEEE;
     if (!text_is(name, "h100") && !text_is(name, "mi300x"))
         cli_usage(c, "--numerics '%.*s': expected ieee, h100 or mi300x",
                   TEXT_ARG(name));
@@ -181,5 +181,5 @@ bool run_reads_numerics(const Cli *c)
         cli_usage(c, "--numerics=%s is the arithmetic of %s, and the target "
                   "%s is %s", named->name, device_arch_name(named),
                   devices[0]->name, device_arch_name(devices[0]));
-    return true;
+    return NUMERICS_EXACT;
 }

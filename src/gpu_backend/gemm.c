@@ -366,7 +366,7 @@ static void by_warps(Emit *e, const Mma *m)
     line(e, "u32 ta[%d][4], tb[%d][2];", m->rows, m->cols);
     read_a(e, m);
     read_b(e, m);
-    if (g->a->dtype == DT_F32) {
+    if (g->rounds) {
         round_operand(e, "ta", m->rows, 4);
         round_operand(e, "tb", m->cols, 2);
     }

@@ -44,7 +44,7 @@ bool gpu_kernel_make(Host *h, KernelObject *k, const Device *target,
                        .file = k->ir->at.file};
     out->name = source_name(h, out->file);
     out->plan = plan_build(a, k->ir, target, rules);
-    if (!out->plan)
+    if (!out->plan || !kernel_follow(k, out->plan))
         return false;
     out->program = gpu_emit(a, out->plan, gpu_dialect_cuda(),
                             h->options.sources);

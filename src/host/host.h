@@ -11,6 +11,7 @@
 #include "interp/interp.h"
 #include "ir/ir.h"
 #include "lang/lang.h"
+#include "plan/plan.h"
 
 typedef struct Host Host;
 typedef struct KernelObject KernelObject;
@@ -30,13 +31,17 @@ typedef struct {
     Span at;
 } Assertion;
 
+// How T.gemm is computed: by fused multiply-adds; to the bit as the matrix cores
+// of the target do it, or not at all; so where that is known.
+typedef enum { NUMERICS_IEEE, NUMERICS_EXACT, NUMERICS_KNOWN } Numerics;
+
 typedef struct {
     Arena *arena;
     Diag *diag;
     SourceSet *sources;
     const OpTable *ops;
     const Device *device;
-    bool matrix_cores;          // T.gemm to the bit as those of `device` do it
+    Numerics numerics;
     FILE *out;                  // the script's stdout
     uint64_t seed;
     int64_t memory_limit;       // bytes of tensors and scratch; 0: of the machine
@@ -97,8 +102,8 @@ struct KernelObject {
     Text factory;               // name of the factory or eager function
     Code *code[CODE_CONTROL + 1];   // by CodeMode, lowered when first needed
     bool failed[CODE_CONTROL + 1];
-    PlanMatrices *matrices;     // of HostOptions.matrix_cores, when first run
-    bool no_matrices;           // it was reported why
+    const PlanMatrices *matrices;   // how it computes T.gemm; NULL: IEEE
+    bool no_matrices;           // that was asked for, and reported impossible
     const Dict *arguments;      // Python arguments it was made with, by name
     int const_count;            // the last of them are T.const sizes
     const Dict *config;         // of @autotune, where one was used
@@ -114,8 +119,9 @@ int64_t host_address(Host *h, const Tensor *t);
 KernelObject *kernel_of(Value v);               // NULL: something else
 Value kernel_new(Host *h, IrKernel *ir, Text factory, const Dict *arguments);
 Code *kernel_code(KernelObject *k, CodeMode mode);  // NULL after reporting
-// How each T.gemm is computed; NULL after reporting.
-const PlanMatrices *kernel_matrices(KernelObject *k);
+// From now on T.gemm is computed as in plan p, where `numerics` ask for it.
+// False after reporting what is not known. The plan is p.
+bool kernel_follow(KernelObject *k, const Plan *p);
 bool kernel_is_output(const KernelObject *k, int param);
 // Python value of an argument the kernel was made with ("is_causal").
 bool kernel_argument(const KernelObject *k, Text name, Value *out);

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "host/host.h"
-#include "plan/plan.h"
 #include "support/parallel.h"
 
 KernelObject *kernel_of(Value v)
@@ -39,25 +38,36 @@ Code *kernel_code(KernelObject *k, CodeMode mode)
     return k->code[mode];
 }
 
-static PlanMatrices *find_matrices(const KernelObject *k)
+bool kernel_follow(KernelObject *k, const Plan *p)
 {
     const HostOptions *o = &k->host->options;
+    bool must = o->numerics == NUMERICS_EXACT;
     PlanMatrices *m = new (o->arena, PlanMatrices);
-    Plan *p = plan_build(o->arena, k->ir, o->device, PLAN_TILELANG);
-    if (p && plan_matrices(o->arena, p, m))
-        return m;
-    diag_note(o->diag, (Span){0}, "--numerics is the arithmetic of what a "
-              "compiler makes for %s; ieee needs no such", o->device->name);
-    return NULL;
+    k->matrices = NULL;
+    if (o->numerics == NUMERICS_IEEE)
+        return true;
+    DiagHold hold = diag_hold(o->diag);
+    bool known = p && plan_matrices(o->arena, p, m);
+    diag_settle(o->diag, &hold, !known && !must);
+    if (known)
+        k->matrices = m;
+    else if (must)
+        diag_note(o->diag, (Span){0}, "--numerics is the arithmetic of what a "
+                  "compiler makes for %s; ieee needs no such",
+                  p ? p->device->name : o->device->name);
+    k->no_matrices = must && !known;
+    return !k->no_matrices;
 }
 
-const PlanMatrices *kernel_matrices(KernelObject *k)
+// What a run by itself follows: upstream's compiler.
+static bool set_numerics(KernelObject *k)
 {
-    if (!k->matrices && !k->no_matrices) {
-        k->matrices = find_matrices(k);
-        k->no_matrices = !k->matrices;
-    }
-    return k->matrices;
+    const HostOptions *o = &k->host->options;
+    if (o->numerics != NUMERICS_EXACT || k->matrices)
+        return true;
+    return !k->no_matrices
+           && kernel_follow(k, plan_build(o->arena, k->ir, o->device,
+                                          PLAN_TILELANG));
 }
 
 bool kernel_is_output(const KernelObject *k, int param)
@@ -243,12 +253,10 @@ InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,
                         uint8_t *const *writes, const InterpOptions *options)
 {
     InterpResult failed = {0};
-    const PlanMatrices *matrices = NULL;
     Code *code = kernel_code(k, mode);
     if (!code)
         return failed;
-    if (k->host->options.matrix_cores && mode == CODE_AS_WRITTEN
-        && !(matrices = kernel_matrices(k)))
+    if (mode == CODE_AS_WRITTEN && !set_numerics(k))
         return failed;
     int n = k->ir->param_count;
     InterpArg *in = xcalloc(n + 1, sizeof *in);
@@ -256,7 +264,7 @@ InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,
         in[i] = interp_arg(&k->ir->params[i], &args[i],
                            writes ? writes[i] : NULL);
     InterpOptions o = *options;
-    o.matrices = matrices;
+    o.matrices = mode == CODE_AS_WRITTEN ? k->matrices : NULL;
     o.memory = pointed_memory(k->host);
     o.memory_count = k->host->pointed.len;
     InterpResult r = interp_run(code, k->host->options.diag, in, n, &o);

@@ -316,7 +316,7 @@ const Instr *exec_GEMM(Worker *w, const Instr *i)
     c = operand_lanes(w, &o.c, g->type, 2);
     if (g->clear >= 0 && w->slot[g->clear].i)
         clear_rows(c, o.ldc, &o.c, lane_bytes(g->type));
-    if (w->run->matrix)
+    if (w->run->matrix && w->run->matrix[i->a]->mma)
         matrix_multiply(w, w->run->matrix[i->a], &o.a, &o.b, c, o.ldc);
     else if (!multiply(w, g, &o, c))
         return i + 1;

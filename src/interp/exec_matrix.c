@@ -34,7 +34,7 @@ typedef struct {
     int64_t at, lines, k;
     int64_t line_step, k_step;
     size_t bytes; // of an element
-    const int32_t *order;
+    const PlanMatrix *m;
 } Side;
 
 typedef struct {
@@ -53,7 +53,9 @@ static void read_codes(const Worker *w, const Side *s, int64_t at, char *dst,
 {
     const char *from = s->t->at + at * s->t->element;
 
-    if (s->t->load)
+    if (s->m->rounds)
+        w->lanes->store[DT_TF32](dst, from, NULL, NULL, n);
+    else if (s->t->load)
         memcpy(dst, from, (size_t)n * s->bytes);
     else
         exact_store(w->lanes, s->dtype)(dst, from, NULL, NULL, n);
@@ -61,7 +63,8 @@ static void read_codes(const Worker *w, const Side *s, int64_t at, char *dst,
 
 static bool as_it_is(const Side *s)
 {
-    return s->k_step == 1 && !s->order && s->t->element == (int)s->bytes;
+    return s->k_step == 1 && !s->m->order && !s->m->rounds &&
+           s->t->element == (int)s->bytes;
 }
 
 static void turn(const Worker *w, const Side *s, char *dst, const char *src)
@@ -88,7 +91,7 @@ static void put_in_order(const Side *s, char *line, char *copy)
     memcpy(copy, line, (size_t)s->k * s->bytes);
     for (int64_t i = 0; i < s->k; i++)
         memcpy(line + (size_t)i * s->bytes,
-               copy + (size_t)s->order[i] * s->bytes, s->bytes);
+               copy + (size_t)s->m->order[i] * s->bytes, s->bytes);
 }
 
 // Uses pack[slot] and pack[3].
@@ -106,7 +109,7 @@ static Codes codes_of(const Worker *w, const Side *s, int slot)
                    lines + (size_t)(i * width) * s->bytes, width);
     if (lines != dst)
         turn(w, s, dst, lines);
-    for (int64_t i = 0; s->order && i < s->lines; i++)
+    for (int64_t i = 0; s->m->order && i < s->lines; i++)
         put_in_order(s, dst + (size_t)(i * s->k) * s->bytes, w->pack[3]);
     return (Codes){dst, s->k};
 }
@@ -114,7 +117,7 @@ static Codes codes_of(const Worker *w, const Side *s, int slot)
 static Codes rows_of_a(const Worker *w, const PlanMatrix *m, const View *a)
 {
     Side s = {a->t, a->dtype, a->at, a->rows, a->cols, a->row_step, a->col_step,
-              code_bytes(m->spec.a), m->order};
+              code_bytes(m->spec.a), m};
 
     return codes_of(w, &s, 0);
 }
@@ -122,7 +125,7 @@ static Codes rows_of_a(const Worker *w, const PlanMatrix *m, const View *a)
 static Codes columns_of_b(const Worker *w, const PlanMatrix *m, const View *b)
 {
     Side s = {b->t, b->dtype, b->at, b->cols, b->rows, b->col_step, b->row_step,
-              code_bytes(m->spec.b), m->order};
+              code_bytes(m->spec.b), m};
 
     return codes_of(w, &s, 1);
 }

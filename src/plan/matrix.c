@@ -111,6 +111,9 @@ static bool set_matrix(Find *f, const IrStmt *s, const PlanGemm *g,
     int each = g->inst_k * (g->unit == PLAN_MFMA ? g->k_pack : 1);
 
     m->stmt = s->id;
+    if (g->unit == PLAN_SCALAR)
+        return true;
+    m->rounds = g->rounds;
     m->mma = instruction(f->plan, g);
     if (!m->mma || !device_mma_spec(d, m->mma, &m->spec))
         return refuse(f, s, "of %s into %s is no matrix instruction of %s "

@@ -9,8 +9,9 @@
 // products of the next mma->k of the K values of k, in this order of k.
 typedef struct {
     int stmt;                       // its id
-    const DeviceMma *mma;
+    const DeviceMma *mma;           // NULL: threads, in IEEE arithmetic
     MmaSpec spec;
+    bool rounds;                    // operands to tf32, to nearest
     int32_t *order;                 // K of them; NULL: ascending
 } PlanMatrix;
 

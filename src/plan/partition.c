@@ -182,6 +182,7 @@ static bool partition_own(PlanState *p, PlanGemm *g, const Split *s, Text name)
     g->m_warps = m;
     g->n_warps = s->warps / m;
     g->inst_k = 256 / bits_of(g->a);
+    g->rounds = g->a->dtype == DT_F32;
     return true;
 }
 

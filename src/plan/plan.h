@@ -60,6 +60,7 @@ typedef struct {
     PlanUnit unit;
     int m_warps, n_warps;
     int inst_k, k_pack;
+    bool rounds;                    // float32 to tf32; else its end is ignored
 } PlanGemm;
 
 // One instruction of a statement that touches global or shared memory; access.h
