@@ -101,7 +101,9 @@ static void set_point(Walk *w, int32_t n)
 
 static int warps_of(const Walk *w)
 {
-    return device_warps(w->plan->device, w->launch->threads);
+    return device_warps(w->plan->device, w->move->work
+                                             ? w->move->work->threads
+                                             : w->launch->threads);
 }
 
 // The n-th point of a lane; -1: none.

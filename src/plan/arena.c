@@ -53,8 +53,8 @@ static bool moved_by(const PlanState *p, const IrBuffer *b, PlanMoveKind kind)
     return false;
 }
 
-// TMA repeats its swizzle every 128, 256, 512 or 1024 bytes. Operands of wgmma
-// that something else has filled get the largest.
+// TMA repeats its swizzle every 128, 256, 512 or 1024 bytes. What bulk copies
+// move, and operands of wgmma that something else has filled, get the largest.
 static int align_of(const PlanState *p, const IrBuffer *b)
 {
     if (p->plan->rules == PLAN_TILESIM)
@@ -63,9 +63,9 @@ static int align_of(const PlanState *p, const IrBuffer *b)
         int chunks = p->shared[b->id].swizzle;
         return chunks ? 128 * chunks : 128;
     }
-    if (moved_by(p, b, MOVE_BULK))
-        return 128;
-    return moved_by(p, b, MOVE_WGMMA) ? 1024 : ARENA_ALIGN;
+    if (moved_by(p, b, MOVE_BULK) || moved_by(p, b, MOVE_WGMMA))
+        return 1024;
+    return ARENA_ALIGN;
 }
 
 static PlanBuffer *add_buffer(Clock *c, IrBuffer *b)

@@ -51,6 +51,14 @@ static const PlanAccess *source_of(const PlanLoop *l, const Known *k,
     return best;
 }
 
+// A fill takes the layout that its fragment gets from others.
+static bool decides(const PlanOp *op)
+{
+    return op->kind == PLANOP_LOOP &&
+           !(op->stmt->kind == STMT_TILE &&
+             (op->stmt->op == OP_FILL || op->stmt->op == OP_CLEAR));
+}
+
 static bool infer_loop(PlanState *p, Known *k, int at, bool free)
 {
     const PlanLoop *l = p->ops.at[at].loop;
@@ -198,7 +206,7 @@ static void propagate(PlanState *p, Known *k)
         changed = false;
         for (int i = 0; i < p->ops.len; i++) {
             const PlanOp *op = &p->ops.at[i];
-            if (op->kind == PLANOP_LOOP && touches_fragment(k, op->loop))
+            if (decides(op) && touches_fragment(k, op->loop))
                 changed |= infer_loop(p, k, i, false);
             else if (op->kind == PLANOP_REDUCE)
                 changed |= infer_reduce(p, k, op);
@@ -300,7 +308,7 @@ static int registers(const PlanState *p, const Known *k, const int *group,
 static bool in_group(const PlanOp *op, const Known *k, const int *group,
                      int wanted)
 {
-    const IrBuffer *b = op->loop ? unknown_of(op, k) : NULL;
+    const IrBuffer *b = decides(op) ? unknown_of(op, k) : NULL;
     return b && group[b->id] == wanted;
 }
 
@@ -420,8 +428,9 @@ static bool settle_component(PlanState *p, Known *k, bool *tried)
     Known best = {0};
 
     for (int i = 0; i < p->ops.len; i++) {
-        const IrBuffer *b = p->ops.at[i].loop ? unknown_of(&p->ops.at[i], k)
-                                              : NULL;
+        const IrBuffer *b = decides(&p->ops.at[i]) ? unknown_of(&p->ops.at[i],
+                                                                k)
+                                                   : NULL;
         int of = b ? group[b->id] : -1;
         if (of < 0 || tried[of] || (wanted >= 0 && of != wanted))
             continue;

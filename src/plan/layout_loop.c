@@ -45,7 +45,7 @@ PlanFragment *plan_loop_like(PlanState *p, const PlanLoop *l,
 // thread = (flat / V) mod T, local = (flat / (V T)) V + flat mod V.
 PlanFragment *plan_loop_planned(PlanState *p, const PlanLoop *l)
 {
-    int threads = p->launch->threads, v = plan_vector(l);
+    int threads = p->launch->threads, v = plan_vector(p, l);
     int points = (int)l->points, replicas = 1, span = threads;
 
     bool own = p->plan->rules == PLAN_TILESIM;

@@ -37,6 +37,12 @@ static bool is_overlapped(const Moves *m)
     return m->pipeline && m->pipeline->loop != m->p->fed;
 }
 
+// In the loop that producer warps fill.
+static bool is_fed(const Moves *m)
+{
+    return m->pipeline && m->pipeline->loop == m->p->fed;
+}
+
 static PlanMoveKind kind_of_copy(const Moves *m, const PlanOp *op, int width)
 {
     const PlanAccess *src = &op->loop->access.at[0];
@@ -45,7 +51,8 @@ static PlanMoveKind kind_of_copy(const Moves *m, const PlanOp *op, int width)
     int bytes = bytes_of(src->buffer, width);
 
     if (plan_is_tma(m->p, op->stmt, &bulk) &&
-        (!load || (m->p->fed && !m->after_fed)))
+        (!load || is_fed(m) || (!m->after_fed &&
+                                plan_beside_fed(m->p, op->stmt))))
         return bulk ? MOVE_BULK : MOVE_TMA;
     if (load && is_overlapped(m) && dst->buffer->scope == SCOPE_SHARED &&
         src->buffer->dtype == dst->buffer->dtype &&
@@ -100,6 +107,9 @@ static bool is_atomic(const IrStmt *s)
 static void move_loop(Moves *m, PlanOp *op)
 {
     const PlanLoop *l = op->loop;
+    // Warps that will be producers take part in what is ahead of their loop.
+    bool ahead = m->p->fed && !m->after_fed && !is_fed(m);
+    m->p->spread = m->p->launch->threads + (ahead ? m->p->launch->producers : 0);
     int width = plan_vector_of(m->p, op);
     PlanMoveKind kind = l->is_copy ? kind_of_copy(m, op, width) : MOVE_PLAIN;
     bool matrices = l->is_copy && moves_matrices(m, op);
@@ -122,7 +132,7 @@ static void move_loop(Moves *m, PlanOp *op)
         }
         if (matrices) {
             v.kind = a->is_store ? MOVE_STMATRIX : MOVE_LDMATRIX;
-            v.tiles = 4;
+            v.tiles = op->layout->locals < 8 ? op->layout->locals / 2 : 4;
         }
         add(m, v);
     }

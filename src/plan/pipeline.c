@@ -32,7 +32,7 @@ static void note_use(void *ctx, IrBuffer *b, bool is_store)
         u->to_other = true;
     else if (b->scope == SCOPE_GLOBAL)
         u->from_global = true;
-    else
+    else if (b->scope != SCOPE_VAR)     // of an index
         u->from_other = true;
 }
 
@@ -294,7 +294,15 @@ static int first_reader(PlanState *p, const PlanPipeline *q, const IrBuffer *b)
     return -1;
 }
 
-// Copies whose first reader is the same wait on one barrier.
+static bool is_scan(const PlanPipeline *q, int at)
+{
+    const IrStmt *s = at >= 0 ? q->stages[at].stmt : NULL;
+
+    return s && s->kind == STMT_TILE && s->op == OP_CUMSUM;
+}
+
+// Copies whose first reader is the same wait on one barrier. What a scan reads
+// first has none of its own.
 static int groups_of(PlanState *p, const PlanPipeline *q)
 {
     int groups = 0;
@@ -303,7 +311,7 @@ static int groups_of(PlanState *p, const PlanPipeline *q)
         if (!q->stages[i].is_copy)
             continue;
         int mine = first_reader(p, q, copy_target(p, q->stages[i].stmt));
-        bool seen = false;
+        bool seen = is_scan(q, mine);
         for (int j = 0; j < i; j++)
             seen |= q->stages[j].is_copy &&
                     first_reader(p, q, copy_target(p, q->stages[j].stmt)) ==
@@ -326,8 +334,34 @@ static bool count_load(void *ctx, IrStmt *s)
         return false;
     if (s->kind == STMT_FOR && s->loop == LOOP_PIPELINED)
         return false;
-    if (s->kind == STMT_TILE && is_tma_load(l->p, s))
+    if (s->kind == STMT_TILE && is_tma_load(l->p, s) &&
+        plan_beside_fed(l->p, s))
         l->loads++;
+    return true;
+}
+
+// The statements of a block, those of blocks in it included.
+static bool has_stmt(const IrStmt *block, const IrStmt *s)
+{
+    for (int i = 0; i < block->len; i++)
+        if (block->body[i] == s || (block->body[i]->kind == STMT_BLOCK &&
+                                    has_stmt(block->body[i], s)))
+            return true;
+    return false;
+}
+
+bool plan_beside_fed(const PlanState *p, const IrStmt *s)
+{
+    return p->fed_block && has_stmt(p->fed_block, s);
+}
+
+// The outermost of the blocks that have the loop among their statements.
+static bool find_fed_block(void *ctx, IrStmt *s)
+{
+    PlanState *p = ctx;
+
+    if (s->kind == STMT_BLOCK && !p->fed_block && has_stmt(s, p->fed))
+        p->fed_block = s;
     return true;
 }
 
@@ -346,6 +380,7 @@ static void specialize(PlanState *p, IrStmt *launch)
     p->fed = f.loop;
     if (!p->fed)
         return;
+    ir_walk(launch, find_fed_block, NULL, p);
     PlanPipeline *q = plan_pipeline(p, p->fed);
     bool all = true;
     for (int i = 0; i < q->count; i++)

@@ -41,7 +41,9 @@ static bool build_launch(void *ctx, IrStmt *s)
         return false;
     }
     p->ops.len = 0;
+    p->spread = p->launch->threads;
     p->fed = NULL;
+    p->fed_block = NULL;
     for (int i = 0; i < p->kernel->buffer_count; i++)
         p->slots[i] = p->rings[i] = 1;
     if (p->plan->rules == PLAN_TILESIM)
@@ -63,6 +65,15 @@ static bool build_launch(void *ctx, IrStmt *s)
     }
     b->ok &= plan_arena(p, s);
     return false;
+}
+
+static bool note_let(void *ctx, IrStmt *s)
+{
+    PlanState *p = ctx;
+
+    if (s->kind == STMT_LET)
+        p->let[s->var->id] = s->value;
+    return true;
 }
 
 static bool count_launch(void *ctx, IrStmt *s)
@@ -87,6 +98,8 @@ Plan *plan_build(Arena *a, IrKernel *k, const Device *d, PlanRules rules)
     p.plan->spilled = p.spilled = new_array(a, bool, n + 1);
     p.slots = new_array(a, int, n + 1);
     p.rings = new_array(a, int, n + 1);
+    p.let = new_array(a, const IrExpr *, k->next_var + 1);
+    ir_walk(k->body, note_let, NULL, &p);
     ir_walk(k->body, build_launch, NULL, &b);
     if (!b.ok || !plan_verify(p.plan))
         return NULL;

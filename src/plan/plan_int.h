@@ -34,7 +34,10 @@ typedef struct {
     PlanShared *shared;             // by buffer id
     bool *spilled;                  // by buffer id
     int *slots, *rings;             // of a pipelined buffer, by id
+    const IrExpr **let;             // by IrVar id; NULL: no let
+    int spread;                     // threads that share a loop on memory alone
     IrStmt *fed;                    // the loop with producer warps, or NULL
+    const IrStmt *fed_block;        // whose statement it is
     struct {
         PlanFeedCopy *at;
         int len, room;
@@ -102,7 +105,7 @@ bool plan_combine(PlanState *p, PlanOp *op, const PlanFragment *src);
 void plan_keep_own(PlanState *p);
 
 // vector.c - elements one thread moves at a time, by the accesses of a loop.
-int plan_vector(const PlanLoop *loop);
+int plan_vector(const PlanState *p, const PlanLoop *loop);
 // The same once the layout of the loop's points and all buffers is known.
 int plan_vector_of(PlanState *p, const PlanOp *op);
 // Whether a load reads one place for all elements of a vector.
@@ -144,6 +147,10 @@ PlanLoop *plan_single_loop(PlanState *p, const IrStmt *s, IrBuffer *b,
                            IrExpr *const *index, bool is_store);
 
 void plan_tasks(PlanState *p);
+
+// Is a statement in the same block as the loop with producer warps? They do the
+// loads ahead of it there.
+bool plan_beside_fed(const PlanState *p, const IrStmt *s);
 
 // copy.c
 // TMA moves boxes by a descriptor; where the global side is one run of bytes,

@@ -14,20 +14,21 @@ static int gcd(int64_t a, int64_t b)
     return (int)(a < 0 ? -a : a);
 }
 
-// `width` where the access is contiguous in the innermost variable, else 1. A
-// load of one place for all counts as contiguous.
-static int contiguous(const PlanLoop *l, const PlanAccess *a, int width)
+// Is the access contiguous in the innermost variable? A load of one place for
+// all counts as that.
+static bool is_contiguous(const PlanLoop *l, const PlanAccess *a, int width)
 {
     int64_t point[IR_MAX_RANK] = {0};
     int64_t first = plan_element(l, a, point);
+    bool next = true, same = !a->is_store;
 
     for (int n = 1; n < width; n++) {
         point[l->rank - 1] = n;
         int64_t at = plan_element(l, a, point);
-        if (at != first + n && (at != first || a->is_store))
-            return 1;
+        next &= at == first + n;
+        same &= at == first;
     }
-    return width;
+    return next || same;
 }
 
 static bool in_memory(const IrBuffer *b)
@@ -50,29 +51,82 @@ static bool constrains(const PlanLoop *l, const IrBuffer *b)
     return in_memory(b) || !memory || stores > 1;
 }
 
-// What is known to divide an index, by the constants in it.
-static int64_t divisor(const IrExpr *e)
+static const IrExpr *let_of(const PlanState *p, const IrVar *v)
 {
+    return v->kind == VAR_LET ? p->let[v->id] : NULL;
+}
+
+// What is known to divide an index, by the constants in it; `along` counts 0.
+static int64_t divisor(const PlanState *p, const IrExpr *e, const IrVar *along)
+{
+    int64_t n, by;
+
     if (!e)
         return 0;
     switch (e->kind) {
     case EXPR_INT:
         return e->i64 < 0 ? -e->i64 : e->i64;
+    case EXPR_VAR:
+        if (e->var == along)
+            return 0;
+        return let_of(p, e->var) ? divisor(p, let_of(p, e->var), along) : 1;
     case EXPR_CAST:
-        return divisor(e->args[0]);
+        return divisor(p, e->args[0], along);
     case EXPR_OP:
+        n = divisor(p, e->args[0], along);
         if (e->op == OP_ADD || e->op == OP_SUB)
-            return gcd(divisor(e->args[0]), divisor(e->args[1]));
+            return gcd(n, divisor(p, e->args[1], along));
         if (e->op == OP_MUL)
-            return divisor(e->args[0]) * divisor(e->args[1]) % (1 << 20);
+            return n * divisor(p, e->args[1], along) % (1 << 20);
+        if (e->op == OP_FLOORDIV && ir_is_int(e->args[1], &by) && by > 0)
+            return n % by == 0 ? n / by : 1;
         return 1;
     default:
         return 1;
     }
 }
 
+static bool occurs(const PlanState *p, const IrExpr *e, const IrVar *v)
+{
+    if (e->kind == EXPR_VAR && e->var == v)
+        return true;
+    if (e->kind == EXPR_VAR && let_of(p, e->var))
+        return occurs(p, let_of(p, e->var), v);
+    for (int i = 0; i < e->count; i++)
+        if (occurs(p, e->args[i], v))
+            return true;
+    return false;
+}
+
+// Is a condition known to be the same for `width` neighbours along v?
+static bool is_uniform(const PlanState *p, const IrExpr *e, const IrVar *v,
+                       int width)
+{
+    if (!occurs(p, e, v))
+        return true;
+    if (e->kind == EXPR_CAST)
+        return is_uniform(p, e->args[0], v, width);
+    if (e->kind != EXPR_OP)
+        return false;
+    if (e->op == OP_AND || e->op == OP_OR || e->op == OP_NOT)
+        return is_uniform(p, e->args[0], v, width) &&
+               (e->op == OP_NOT || is_uniform(p, e->args[1], v, width));
+    return e->op == OP_LT && !occurs(p, e->args[1], v) &&
+           divisor(p, e->args[0], v) % width == 0 &&
+           divisor(p, e->args[1], v) % width == 0;
+}
+
+static bool is_masked(const PlanState *p, const PlanLoop *l,
+                      const PlanAccess *a, int width)
+{
+    for (const PlanGuard *g = a->guard; g; g = g->outer)
+        if (l->rank && !is_uniform(p, g->cond, l->var[l->rank - 1], width))
+            return true;
+    return false;
+}
+
 // The widest vector of a global row that starts where the access does.
-static int aligned(const PlanAccess *a, int width)
+static int aligned(const PlanState *p, const PlanAccess *a, int width)
 {
     const IrBuffer *b = a->buffer;
     int64_t row;
@@ -83,12 +137,13 @@ static int aligned(const PlanAccess *a, int width)
         row = 1;
     if (b->rank > 1)
         width = gcd(width, row);
-    return a->expr[b->rank - 1] ? width
-                                : gcd(width, divisor(a->min[b->rank - 1]));
+    if (a->expr[b->rank - 1])
+        return width;
+    return gcd(width, divisor(p, a->min[b->rank - 1], NULL));
 }
 
 // The width that dtypes, rows and wishes allow.
-static int plan_limit(const PlanLoop *l)
+static int plan_limit(const PlanState *p, const PlanLoop *l)
 {
     int64_t wanted = ir_attr_int(l->stmt, ATTR_COALESCED_WIDTH, 0);
     int width = 16;
@@ -96,33 +151,35 @@ static int plan_limit(const PlanLoop *l)
     for (int i = 0; i < l->access.len; i++) {
         const PlanAccess *a = &l->access.at[i];
         int bits = dtype_info(a->buffer->dtype)->bits;
-        if (constrains(l, a->buffer))
+        bool stays = !a->is_store && plan_stays(p, l, a);
+        if (constrains(l, a->buffer) && !stays)
             width = gcd(width, 128 / bits);
-        width = aligned(a, width);
+        width = aligned(p, a, width);
     }
     if (wanted > 0 && width % wanted == 0)
         width = (int)wanted;
     return width < 1 ? 1 : width;
 }
 
-int plan_vector(const PlanLoop *l)
+int plan_vector(const PlanState *p, const PlanLoop *l)
 {
-    int width = plan_limit(l);
+    int width = plan_limit(p, l);
 
     if (!l->rank)
         return 1;
     width = gcd(width, l->extent[l->rank - 1]);
     for (int i = 0; i < l->access.len; i++)
-        if (in_memory(l->access.at[i].buffer))
-            width = contiguous(l, &l->access.at[i], width);
+        while (width > 1 && in_memory(l->access.at[i].buffer) &&
+               !is_contiguous(l, &l->access.at[i], width))
+            width /= 2;
     return width;
 }
 
 // A loop on memory alone: the width that leaves the fewest lanes idle.
 static int plan_spread(const PlanState *p, const PlanLoop *l)
 {
-    int64_t threads = p->launch->threads, least = -1;
-    int width = plan_vector(l), best = width;
+    int64_t threads = p->spread, least = -1;
+    int width = plan_vector(p, l), best = width;
 
     for (int v = width; v >= 1; v /= 2) {
         int64_t step = threads * v;
@@ -213,7 +270,7 @@ bool plan_stays(const PlanState *p, const PlanLoop *l, const PlanAccess *a)
 int plan_vector_of(PlanState *p, const PlanOp *op)
 {
     const PlanLoop *l = op->loop;
-    int width = plan_limit(l);
+    int width = plan_limit(p, l);
 
     if (!op->layout)
         return plan_spread(p, l);
@@ -224,6 +281,8 @@ int plan_vector_of(PlanState *p, const PlanOp *op)
     int locals = op->layout->locals, count = threads * locals;
     for (int i = 0; i < l->access.len && width > 1; i++) {
         const PlanAccess *a = &l->access.at[i];
+        while (width > 1 && is_masked(p, l, a, width))
+            width /= 2;
         if (!in_memory(a->buffer))
             continue;
         find_addresses(p, l, a, address);

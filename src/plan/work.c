@@ -1,12 +1,12 @@
 // work.c - what each thread works on: loops and operands of gemms, dealt out.
 #include "plan/plan_int.h"
 
-static PlanWork *work_new(PlanState *p, int locals)
+static PlanWork *work_new(PlanState *p, int threads, int locals)
 {
     PlanWork *w = new (p->arena, PlanWork);
-    int n = p->launch->threads * locals;
+    int n = threads * locals;
 
-    *w = (PlanWork){.threads = p->launch->threads, .locals = locals,
+    *w = (PlanWork){.threads = threads, .locals = locals,
                     .point = new_array(p->arena, int32_t, n + 1)};
     for (int i = 0; i < n; i++)
         w->point[i] = -1;
@@ -37,17 +37,17 @@ static bool stores_to_memory(const PlanLoop *l)
 PlanWork *plan_work_of_loop(PlanState *p, const PlanLoop *l,
                             const PlanFragment *layout, int width)
 {
-    int threads = p->launch->threads, points = (int)l->points;
+    int threads = p->spread, points = (int)l->points;
 
     if (!layout) {
         int turns = (points + threads * width - 1) / (threads * width);
-        PlanWork *w = work_new(p, turns * width);
+        PlanWork *w = work_new(p, threads, turns * width);
         for (int n = 0; n < points; n++)
             assign(w, n / width % threads,
                    n / (width * threads) * width + n % width, n);
         return w;
     }
-    PlanWork *w = work_new(p, layout->locals);
+    PlanWork *w = work_new(p, p->launch->threads, layout->locals);
     int replicas = stores_to_memory(l) ? 1 : layout->replicas;
     for (int r = 0; r < replicas; r++)
         for (int n = 0; n < points; n++)
@@ -58,7 +58,7 @@ PlanWork *plan_work_of_loop(PlanState *p, const PlanLoop *l,
 
 PlanWork *plan_work_of_single(PlanState *p)
 {
-    PlanWork *w = work_new(p, 1);
+    PlanWork *w = work_new(p, p->launch->threads, 1);
 
     for (int t = 0; t < w->threads; t++)
         assign(w, t, 0, 0);
@@ -178,7 +178,8 @@ PlanWork *plan_operand_work(PlanState *p, const PlanGemm *g, bool is_b)
 
     if (!cut_of(g, is_b, &c))
         return NULL;
-    PlanWork *w = work_new(p, c.locals * (c.rows / c.wide) * (k / c.depth));
+    PlanWork *w = work_new(p, p->launch->threads,
+                           c.locals * (c.rows / c.wide) * (k / c.depth));
     for (int i = 0; i < x; i++)
         for (int j = 0; j < k; j++)
             deal(w, g, &c, i, j, is_b, k_first ? j * x + i : i * k + j);
