@@ -20,7 +20,7 @@ typedef struct {
     unsigned x, y, z;
 } Dim;
 
-typedef enum { READY, AT_BLOCK, AT_WARP, AT_NAMED, DONE } State;
+typedef enum { READY, AT_BLOCK, AT_WARP, AT_NAMED, AT_POLL, DONE } State;
 
 typedef struct {
     jmp_buf at;
@@ -92,6 +92,16 @@ static const unsigned char (*collect(const void *mine, unsigned long n))[64]
     return (const unsigned char (*)[64])w->slot[which];
 }
 
+static int thread_number(void)
+{
+    return run.current;
+}
+
+static void pause_thread(void)
+{
+    wait_as(AT_POLL);
+}
+
 static int lane(void)
 {
     return run.current % 32;
@@ -105,6 +115,8 @@ typedef struct {
     void (*sync_some)(int, int);
     const unsigned char (*(*collect)(const void *, unsigned long))[64];
     int (*lane)(void);
+    int (*thread_number)(void);
+    void (*pause)(void);
 } Emulator;
 
 static void begin(void)
@@ -216,18 +228,21 @@ static bool run_block(void)
         set_up(i);
     memset(run.arena, 0xff, SHARED);
     run.votes[0] = run.votes[1] = 0;
-    for (;;) {
+    for (int idle = 0;;) {
         bool ran = false;
         for (int i = 0; i < run.threads; i++) {
             int t = nth(order ? order : "up", i);
-            if (run.thread[t].state == READY) {
+            State s = run.thread[t].state;
+            if (s == READY || s == AT_POLL) {
                 resume(t);
-                ran = true;
+                ran |= run.thread[t].state != AT_POLL;
+                idle = ran ? 0 : idle;
             }
         }
         if (all_in(0, run.threads, DONE))
             return true;
-        if (!ran && !open_barriers())
+        // What polls twice after all others have stopped, polls for ever.
+        if (!ran && !open_barriers() && ++idle > 2)
             return false;
     }
 }
@@ -256,7 +271,31 @@ EXPORT cuModuleLoadData(void **module, const void *image)
     }
     *e = (Emulator){&current_index, &run.block, &run.block_size, &run.grid,
                     &run.arena, sync_block, sync_count, sync_some, collect,
-                    lane};
+                    lane, thread_number, pause_thread};
+    return CUDA_OK;
+}
+
+// What emulated_instructions.h reads: the address, rank, log2 of an element's
+// bytes and swizzle, sizes, strides, and the box in 12 bits a dimension.
+EXPORT cuTensorMapEncodeTiled(CudaTensorMap *map, int type, unsigned rank,
+                              void *at, const uint64_t *sizes,
+                              const uint64_t *strides, const uint32_t *box,
+                              const uint32_t *steps, int interleave,
+                              int swizzle, int promotion, int fill)
+{
+    uint64_t *w = map->opaque;
+    unsigned log = type == 0 ? 0 : type == 1 ? 1 : type == 2 ? 2 : 3;
+
+    (void)steps, (void)interleave, (void)promotion, (void)fill;
+    memset(map, 0, sizeof *map);
+    w[0] = (uint64_t)(uintptr_t)at;
+    w[1] = rank | log << 8 | (unsigned)swizzle << 16;
+    for (unsigned d = 0; d < rank; d++) {
+        w[2 + d] = sizes[d];
+        if (d)
+            w[6 + d] = strides[d - 1];
+        w[11] |= (uint64_t)box[d] << 12 * d;
+    }
     return CUDA_OK;
 }
 

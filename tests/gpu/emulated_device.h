@@ -14,6 +14,7 @@
 #define __shared__
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
+#define __grid_constant__
 
 struct EmulatedDim {
     unsigned x, y, z;
@@ -28,6 +29,8 @@ extern "C" struct Emulator {
     // Slots of 64 bytes, one a lane.
     const unsigned char (*(*collect)(const void *mine, unsigned long n))[64];
     int (*lane)();
+    int (*thread_number)();
+    void (*pause)();                // others go on; what is polled may change
 } emulator;
 
 #define threadIdx (*emulator.thread)

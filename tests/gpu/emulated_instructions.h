@@ -188,19 +188,187 @@ static inline void mma_f16_f16(f16 *d, const u32 *a, const u32 *b)
 }
 #endif
 
-// ---- copies: done when they are waited for
+// ---- asynchronous copies: done at once
 
-struct Pending {
-    void *to;
-    const void *from;
-    int bytes;
-};
-#define MAX_PENDING 4096
-// One list for each thread would do; copies at once are right as well, but
-// would not show a wait that is missing.
 template <int n> static inline void cp_async(void *to, const void *from)
 {
     memcpy(to, from, n);
 }
 static inline void cp_async_commit() {}
 template <int n> static inline void cp_async_wait() {}
+
+// ---- mbarriers
+
+struct Mbarrier {
+    int16_t count, pending;
+    int32_t parity : 1, bytes : 31;
+};
+static inline void settle(Mbarrier *b)
+{
+    if (b->pending || b->bytes)
+        return;
+    b->pending = b->count;
+    b->parity = ~b->parity;
+}
+static inline void barrier_init(u64 *at, int arrivals)
+{
+    Mbarrier *b = (Mbarrier *)at;
+    *b = Mbarrier{(int16_t)arrivals, (int16_t)arrivals, 0, 0};
+}
+static inline void barrier_fence() {}
+static inline void barrier_arrive(u64 *at)
+{
+    Mbarrier *b = (Mbarrier *)at;
+    b->pending--;
+    settle(b);
+}
+static inline void barrier_expect(u64 *at, int bytes)
+{
+    Mbarrier *b = (Mbarrier *)at;
+    b->bytes += bytes;
+    b->pending--;
+    settle(b);
+}
+static inline void barrier_wait(u64 *at, u32 parity)
+{
+    while ((((Mbarrier *)at)->parity & 1u) == parity)
+        emulator.pause();
+}
+
+// ---- boxes of tensors
+
+struct alignas(64) TensorMap { u64 words[16]; };
+
+// Shared memory's swizzles mix bits 4, 5, 6 of an address with bits 7, 8, 9.
+static inline char *mixed(char *p, int width)
+{
+    uintptr_t a = (uintptr_t)p, bits = width == 128 ? 7 : width == 64 ? 3
+                                     : width == 32 ? 1 : 0;
+    return (char *)(a ^ ((a >> 7 & bits) << 4));
+}
+static inline void tma_load(void *to, const TensorMap *m, u64 *full,
+                            const int *c)
+{
+    const u64 *w = m->words;
+    int rank = w[1] & 255, size = 1 << (w[1] >> 8 & 255), at[5] = {0};
+    static const int widths[] = {0, 32, 64, 128};
+    int width = widths[w[1] >> 16 & 3], box[5], n = 1;
+    for (int d = 0; d < rank; d++)
+        n *= box[d] = (int)(w[11] >> 12 * d & 4095);
+    for (int i = 0; i < n; i++) {
+        const char *from = (const char *)w[0];
+        bool inside = true;
+        for (int d = 0, rest = i; d < rank; rest /= box[d++]) {
+            at[d] = c[d] + rest % box[d];
+            inside &= at[d] >= 0 && (u64)at[d] < w[2 + d];
+            from += (i64)at[d] * (d ? (i64)w[6 + d] : size);
+        }
+        char *p = mixed((char *)to + (i64)i * size, width);
+        if (inside)
+            memcpy(p, from, size);
+        else
+            memset(p, 0, size);
+    }
+    Mbarrier *b = (Mbarrier *)full;
+    b->bytes -= n * size;
+    settle(b);
+}
+static inline void tma_load_1d(void *to, const TensorMap *m, u64 *full, int a)
+{
+    int c[] = {a};
+    tma_load(to, m, full, c);
+}
+static inline void tma_load_2d(void *to, const TensorMap *m, u64 *full, int a,
+                               int b)
+{
+    int c[] = {a, b};
+    tma_load(to, m, full, c);
+}
+static inline void tma_load_3d(void *to, const TensorMap *m, u64 *full, int a,
+                               int b, int d)
+{
+    int c[] = {a, b, d};
+    tma_load(to, m, full, c);
+}
+static inline void tma_load_4d(void *to, const TensorMap *m, u64 *full, int a,
+                               int b, int d, int f)
+{
+    int c[] = {a, b, d, f};
+    tma_load(to, m, full, c);
+}
+static inline void tma_load_5d(void *to, const TensorMap *m, u64 *full, int a,
+                               int b, int d, int f, int g)
+{
+    int c[] = {a, b, d, f, g};
+    tma_load(to, m, full, c);
+}
+
+// ---- wgmma: done at once
+
+static inline void fence_async() {}
+static inline void wgmma_fence() {}
+static inline void wgmma_commit() {}
+template <int n> static inline void wgmma_wait() {}
+template <int n> static inline void registers_fewer() {}
+template <int n> static inline void registers_more() {}
+static inline u64 matrix_descriptor(const void *p, u32 panel, u32 rows,
+                                    u64 mode)
+{
+    u64 at = (u64)((const unsigned char *)p - *emulator.arena);
+    return at >> 4 | (u64)(panel >> 4) << 16 | (u64)(rows >> 4) << 32 |
+           mode << 62;
+}
+// Element (row, k) of what a descriptor names; `across`: rows are contiguous.
+static inline char *matrix_at(u64 d, bool across, int size, int row, int k)
+{
+    char *p = (char *)*emulator.arena + ((d & 0x3fff) << 4);
+    int panel = (int)(d >> 16 & 0x3fff) << 4, rows = (int)(d >> 32 & 0x3fff) << 4;
+    int width = d >> 62 == 1 ? 128 : d >> 62 == 2 ? 64 : 32, in = width / size;
+    if (across)
+        p += row / in * panel + k / 8 * rows + k % 8 * width + row % in * size;
+    else
+        p += row / 8 * rows + row % 8 * width + k * size;
+    return mixed(p, width);
+}
+template <int size, typename Value>
+static inline float matrix_value(u64 d, bool across, int row, int k, Value v)
+{
+    u32 w = 0;
+    memcpy(&w, matrix_at(d, across, size, row, k), size);
+    return v(w);
+}
+template <int n, int steps, int size, bool across_b, typename Value, typename A>
+static inline void wgmma_rows(float *d, u64 b, int add, Value v, A a)
+{
+    int warp = emulator.thread_number() / 32 % 4, lane = emulator.lane();
+    for (int i = 0; i < n / 2; i++) {
+        int row = 16 * warp + lane / 4 + 8 * (i / 2 % 2);
+        int column = i / 4 * 8 + lane % 4 * 2 + i % 2;
+        double sum = add ? d[i] : 0;
+        for (int k = 0; k < steps; k++)
+            sum += (double)a(row, k) *
+                   matrix_value<size>(b, across_b, column, k, v);
+        d[i] = (float)sum;
+    }
+}
+template <int n, int steps, int size, bool across_a, bool across_b,
+          typename Value>
+static inline void wgmma_shared(float *d, u64 a, u64 b, int add, Value v)
+{
+    wgmma_rows<n, steps, size, across_b>(d, b, add, v, [=](int row, int k) {
+        return matrix_value<size>(a, across_a, row, k, v);
+    });
+}
+template <int n, int steps, int size, bool across_b, typename Value>
+static inline void wgmma_registers(float *d, const u32 *a, u64 b, int add,
+                                   Value v)
+{
+    Operands mine = {{a[0], a[1], a[2], a[3]}, {0, 0}};
+    Lanes<Operands> all = all_of(mine);
+    const int word = 4 / size;
+    wgmma_rows<n, steps, size, across_b>(d, b, add, v, [=](int row, int k) {
+        Operands x = all[row % 8 * 4 + k / word % 4];
+        u32 w = x.a[row % 16 / 8 + 2 * (k / (4 * word))];
+        return v(w >> k % word * (8 * size % 32));
+    });
+}

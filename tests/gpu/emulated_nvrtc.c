@@ -57,13 +57,41 @@ static void write_call(FILE *f, const char *at)
             word--;
         while (*p == ' ' || *p == '\n')
             p++;
-        if (word > p)
+        if (word > p && !strncmp(p, "const __grid_constant__", 23))
+            fprintf(f, "%s*(TensorMap *)p[%d]", n ? ", " : "", n);
+        else if (word > p)
             fprintf(f, "%s*(decltype(static_cast<%.*s>(0)) *)p[%d]",
                     n ? ", " : "", (int)(word - p), p, n);
         n++;
         p = stop + 1;
     }
     fprintf(f, ");\n}\n");
+}
+
+// "wgmma_m64n128k16_f16_registers_at_bt": the same by the emulator's templates.
+// True if the function that begins here is one; then *end is behind it.
+static int write_wgmma(FILE *f, const char *line, const char **end)
+{
+    const char *name = line + strlen("DEVICE void "), *open;
+    int n, k, used = 0, registers;
+    char word[8] = "";
+
+    if (strncmp(line, "DEVICE void wgmma_m64n", 22) ||
+        sscanf(name, "wgmma_m64n%dk%d_%7[a-z0-9]%n", &n, &k, word, &used) < 3)
+        return 0;
+    open = strchr(name, '(');
+    registers = strstr(name, "_registers") && strstr(name, "_registers") < open;
+    int at = strstr(name, "_at") && strstr(name, "_at") < open;
+    int bt = strstr(name, "_bt") && strstr(name, "_bt") < open;
+    fprintf(f, "static inline void %.*s(float *d, %s a, u64 b, int add)\n{\n"
+            "    wgmma_%s<%d, %d, %d, ", (int)(open - name), name,
+            registers ? "const u32 *" : "u64",
+            registers ? "registers" : "shared", n, k, 32 / k);
+    if (!registers)
+        fprintf(f, "%d, ", at);
+    fprintf(f, "%d>(d, a, b, add, of_%s);\n}\n", !bt, word);
+    *end = strstr(line, "\n}\n") + 3;
+    return 1;
 }
 
 // Shared memory that a launch gives is the emulator's.
@@ -105,7 +133,8 @@ static void write_source(FILE *f, const Program *p, const char *here)
     for (const char *c = from ? to : s; *c;) {
         const char *end = strchr(c, '\n');
         end = end ? end + 1 : c + strlen(c);
-        write_line(f, c, end);
+        if (!write_wgmma(f, c, &end))
+            write_line(f, c, end);
         c = end;
     }
     fputc('\n', f);

@@ -336,6 +336,8 @@ EXPORT cuEventElapsedTime(float *milliseconds, void *from, void *to)
     return CUDA_OK;
 }
 
+#ifndef EMULATED
+
 EXPORT cuTensorMapEncodeTiled(CudaTensorMap *map, int type, unsigned rank,
                               void *at, const uint64_t *sizes,
                               const uint64_t *strides, const uint32_t *box,
@@ -347,3 +349,4 @@ EXPORT cuTensorMapEncodeTiled(CudaTensorMap *map, int type, unsigned rank,
     memset(map, 0, sizeof *map);
     return CUDA_OK;
 }
+#endif
