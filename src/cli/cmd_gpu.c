@@ -235,6 +235,7 @@ static ExitCode judge_case(Run *r, const RunCase *rc)
     GpuKernel kernel;
 
     vec_push(r->s.cli->arena, &g->seen, k);
+    r->last_upstream = true;        // a script goes on to its other kernels
     if (!open_device(g))
         return g->no_gpu;
     if (gpu_kernel_make(r->s.host, k, g->target, g->rules, &kernel)) {
