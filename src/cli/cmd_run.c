@@ -350,6 +350,8 @@ static void run_tests(Run *r)
 
 static void run_script(Run *r)
 {
+    if (r->after_script)                // warnings of a run, and nothing runs
+        diag_hide_warnings(r->s.cli->diag);
     session_script(&r->s);
     r->script_code = lang_exit_code(r->s.host->lang);
     if (r->after_script)
@@ -358,7 +360,8 @@ static void run_script(Run *r)
         && !r->script_code && !r->s.host->helped)
         diag_warning(r->s.cli->diag, (Span){0}, "no-launch",
                      "the script ran and launched no kernel");
-    end_script(r);
+    if (r->judge_case)
+        end_script(r);
 }
 
 // ---- the command ------------------------------------------------------------
