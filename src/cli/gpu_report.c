@@ -58,6 +58,16 @@ static void plan_line(TextBuf *b, const GpuReport *r)
     buf_addc(b, '\n');
 }
 
+const GpuUsage *gpu_report_usage(const GpuReport *r, const GpuLaunch *l)
+{
+    const GpuBuilt *b = &r->kernel->built;
+
+    for (int i = 0; i < b->usage_count; i++)
+        if (text_eq(b->usage[i].symbol, l->symbol))
+            return &b->usage[i];
+    return NULL;
+}
+
 static int source_lines(Text t)
 {
     int n = 0;
@@ -74,9 +84,14 @@ static void build_line(TextBuf *b, const GpuReport *r)
 
     head(b, &line, "build");
     buf_printf(b, "%.*s %.2f s", TEXT_ARG(g->toolchain), g->seconds);
-    for (int i = 0; i < g->usage_count; i++)
-        buf_printf(b, "%s %d registers, %lld spills", i ? ";" : "  ",
-                   g->usage[i].registers, (long long)g->usage[i].spills);
+    for (int i = 0; i < r->kernel->program->launch_count; i++) {
+        const GpuUsage *u =
+            gpu_report_usage(r, &r->kernel->program->launches[i]);
+
+        if (u)
+            buf_printf(b, "%s %d registers, %lld B spilled", i ? ";" : "  ",
+                       u->registers, (long long)u->spills);
+    }
     buf_printf(b, "   %s %d lines", r->kernel->name,
                source_lines(r->kernel->program->source));
     buf_puts(b, g->cached ? "   cached\n" : "\n");

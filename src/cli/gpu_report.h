@@ -19,6 +19,8 @@ void gpu_report_text(TextBuf *out, const GpuReport *r);
 void gpu_report_json(Json *out, const GpuReport *r);
 // A row of a sweep.
 void gpu_report_line(TextBuf *out, const GpuReport *r);
+// What the assembler says of a launch's kernel, or NULL.
+const GpuUsage *gpu_report_usage(const GpuReport *r, const GpuLaunch *l);
 // The lines in which the plans of the two rules differ.
 void gpu_report_plans(TextBuf *out, const Plan *a, const Plan *b);
 #endif

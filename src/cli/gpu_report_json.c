@@ -52,17 +52,6 @@ static void device(Json *j, const GpuReport *r)
     json_end_object(j);
 }
 
-// What the assembler says of a launch's kernel, or NULL.
-static const GpuUsage *usage_of(const GpuReport *r, Text symbol)
-{
-    const GpuBuilt *b = &r->kernel->built;
-
-    for (int i = 0; i < b->usage_count; i++)
-        if (text_eq(b->usage[i].symbol, symbol))
-            return &b->usage[i];
-    return NULL;
-}
-
 static void kernels(Json *j, const GpuReport *r)
 {
     const GpuProgram *p = r->kernel->program;
@@ -71,7 +60,7 @@ static void kernels(Json *j, const GpuReport *r)
     json_begin_array(j);
     for (int i = 0; i < p->launch_count; i++) {
         const GpuLaunch *l = &p->launches[i];
-        const GpuUsage *u = usage_of(r, l->symbol);
+        const GpuUsage *u = gpu_report_usage(r, l);
 
         json_begin_object(j);
         key_text(j, "symbol", l->symbol);
