@@ -38,6 +38,13 @@ else
 fi
 "$tilesim" --version | head -1
 
+# Examples run from a copy whose reference functions tell that they are called.
+examples=$work/examples
+cp -r "$dir/examples" "$examples"
+"$python" "$top/tools/upstream-refs.py" "$top/tests/data/upstream.tsv" \
+    "$examples" | sort >"$work/references"
+: >"$work/evaluated"
+
 # ---- parse: every Python file
 while read -r file; do
     add files
@@ -67,7 +74,7 @@ caller() {
     name=$(basename "$1" .py)
     {
         echo "import sys"
-        echo "sys.path.append('$(dirname "$dir/examples/$1")')"
+        echo "sys.path.append('$(dirname "$examples/$1")')"
         echo "sys.path.append('$top/tests/upstream')"
         echo "import torch"
         echo "import torch.nn.functional as F"
@@ -90,7 +97,7 @@ example() {             # file class how compared-with why-not
     case $how in
     script*)
         read -ra words <<<"${how#script}"
-        cd "$(dirname "$dir/examples/$1")" || return
+        cd "$(dirname "$examples/$1")" || return
         run "${options[@]}" "$(basename "$1")" -- "${words[@]}"
         cd "$top" || return ;;
     call*)
@@ -99,7 +106,7 @@ example() {             # file class how compared-with why-not
         run "${options[@]}" "$(caller "$1" "m.main()")" ;;
     driver*)
         run "${options[@]}" "$top/tests/upstream/${how#driver }" -- \
-            "$(dirname "$dir/examples/$1")" ;;
+            "$(dirname "$examples/$1")" ;;
     *)
         rc=77 seconds=- why="no arguments for it in tests/data/upstream.tsv"
         : >"$work/out" ;;
@@ -125,7 +132,8 @@ example() {             # file class how compared-with why-not
     printf '%-62s %-4s stage %-3s run %-3s %s s, compared with %s: %s%s\n' \
            "$1" "$2" $stage $ran "$seconds" "$4" "$verdict" "${why:+ ($why)}"
     if [ "$verdict" = pass ]; then
-        add_references "$4"
+        grep -ahoE '@evaluated [^ ]+ [^ ]+' "$work/out" "$work/err" \
+            >>"$work/evaluated"
         sizes "$small" "$5"
     fi
 }
@@ -141,14 +149,6 @@ sizes() {               # untried why-not
         add "unexplained"
         echo "    untried: $1"
     fi
-}
-
-# Reference functions of the file that were evaluated and matched.
-add_references() {
-    local name
-    for name in ${1//,/ }; do
-        case $name in *ref*|*torch_*|naive*|create_*) add references ;; esac
-    done
 }
 
 while IFS=$'\t' read -r file class how with whynot; do
@@ -210,6 +210,19 @@ for folder in language issue kernel; do
     done
 done
 
+# Reference functions that were called in a file whose comparisons hold; and
+# the others, why being data: tests/data/upstream_refs.tsv.
+references() {
+    awk '{ print $2 "\t" $3 }' "$work/evaluated" | sort -u >"$work/called"
+    echo "reference functions evaluated and matched:" \
+         "$(comm -12 "$work/references" "$work/called" | wc -l) of" \
+         "$(wc -l <"$work/references")"
+    comm -23 "$work/references" "$work/called" | awk -F'\t' '
+        NR == FNR { why[$1 "\t" $2] = $3; next }
+        { print "  not evaluated: " $1 ": " $2 ": " why[$0] }' \
+        "$top/tests/data/upstream_refs.tsv" -
+}
+
 echo
 echo "parse: $(of parsed) of $(of files)"
 for class in tile simt ws arch; do
@@ -219,7 +232,7 @@ done
 echo "sizes: $(of tried) files with 2 blocks along each grid dimension," \
      "2 trips of each pipelined loop and a ragged edge;" \
      "$(of "not tried") whose text says otherwise; $(of unexplained) to do"
-echo "reference functions evaluated and matched: $(of references)"
+references
 echo "test files of language, issue, kernel: $(of test)"
 for verdict in good failed "not run" "generated code" "asserts nothing" \
                "other hardware"; do
