@@ -138,6 +138,23 @@ static CountWay cli_count_way(const Cli *c)
     cli_usage(c, "--count %.*s: expected closed, walk or run", TEXT_ARG(way));
 }
 
+// What no compiler could make of it: a user's layout moves rows apart by less.
+static void tell_misaligned(const LdsReport *r, const CountLaunch *l,
+                            const Device *d)
+{
+    for (int i = 0; i < l->count; i++) {
+        const CountAccess *a = &l->at[i];
+
+        if (a->misaligned)
+            diag_error(r->cli->diag, EXIT_FINDINGS, a->move->at,
+                       "lds-alignment", "%s of '%.*s' on %s: %s in lane %d; "
+                       "its layout has to keep the instruction's %s together",
+                       a->instruction, TEXT_ARG(a->move->buffer->name),
+                       d->name, a->misaligned, a->misaligned_lane,
+                       a->move->kind == MOVE_PLAIN ? "elements" : "rows");
+    }
+}
+
 void lds_report_count(LdsReport *r)
 {
     int n;
@@ -148,6 +165,7 @@ void lds_report_count(LdsReport *r)
 
         for (int i = 0; i < r->launch_count; i++) {
             r->launches[i].target[t].counts = &l[i];
+            tell_misaligned(r, &l[i], r->devices[t]);
             if (!r->counts.unknown)
                 r->launches[i].target[t].ledger = ledger_make(
                     r->cli->arena, r->plan[t], &l[i], r->counts.sizes);

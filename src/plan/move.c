@@ -110,10 +110,11 @@ static void move_loop(Moves *m, PlanOp *op)
     // Warps that will be producers take part in what is ahead of their loop.
     bool ahead = m->p->fed && !m->after_fed && !is_fed(m);
     m->p->spread = m->p->launch->threads + (ahead ? m->p->launch->producers : 0);
-    int width = plan_vector_of(m->p, op);
+    int dealt = plan_vector_of(m->p, op);
+    PlanWork *work = plan_work_of_loop(m->p, l, op->layout, dealt);
+    int width = op->layout ? dealt : plan_torn(m->p, l, work, dealt);
     PlanMoveKind kind = l->is_copy ? kind_of_copy(m, op, width) : MOVE_PLAIN;
     bool matrices = l->is_copy && moves_matrices(m, op);
-    PlanWork *work = plan_work_of_loop(m->p, l, op->layout, width);
 
     for (int i = 0; i < l->access.len; i++) {
         const PlanAccess *a = &l->access.at[i];

@@ -108,6 +108,7 @@ void plan_keep_own(PlanState *p);
 int plan_vector(const PlanState *p, const PlanLoop *loop);
 // The same once the layout of the loop's points and all buffers is known.
 int plan_vector_of(PlanState *p, const PlanOp *op);
+int plan_torn(PlanState *p, const PlanLoop *l, const PlanWork *w, int width);
 // Whether a load reads one place for all elements of a vector.
 bool plan_stays(const PlanState *p, const PlanLoop *l, const PlanAccess *a);
 

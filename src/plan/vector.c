@@ -292,3 +292,37 @@ int plan_vector_of(PlanState *p, const PlanOp *op)
     }
     return width;
 }
+
+// Whether rows and places of a shared tile leave every vector whole.
+static bool is_whole(const PlanState *p, const PlanAccess *a, int width)
+{
+    const IrBuffer *b = a->buffer;
+    int64_t row = 1, first = 0;
+
+    if (p->shared[b->id].swizzle || b->scope == SCOPE_GLOBAL || !in_memory(b))
+        return true;
+    return !p->shared[b->id].address && !a->expr[b->rank - 1] &&
+           (!a->min[b->rank - 1] || ir_is_int(a->min[b->rank - 1], &first)) &&
+           ir_is_int(b->shape[b->rank - 1], &row) && row % width == 0 &&
+           first % width == 0;
+}
+
+// An odd pitch of rows or a layout of the user's own may tear vectors apart that
+// the elements' order allows; threads keep the points that they were dealt.
+int plan_torn(PlanState *p, const PlanLoop *l, const PlanWork *w, int width)
+{
+    int64_t *address = NULL;
+
+    for (int i = 0; i < l->access.len && width > 1; i++) {
+        const PlanAccess *a = &l->access.at[i];
+        if (is_whole(p, a, width))
+            continue;
+        if (!address)
+            address = new_array(p->arena, int64_t, l->points + 1);
+        find_addresses(p, l, a, address);
+        while (width > 1 && !runs(a, address, w->point, w->threads * w->locals,
+                                  width))
+            width /= 2;
+    }
+    return width;
+}

@@ -14,8 +14,6 @@ typedef struct {
     int64_t times;
 } Case;
 
-enum { MOST_BLOCKS = 1 << 17 };     // beyond it nobody asks which
-
 struct Counter {
     Arena *arena;
     const Plan *plan;
@@ -85,6 +83,22 @@ static Case *case_of(Counter *c, CountAccess *a, const int64_t *key, int len,
     return &c->cases.at[c->cases.len - 1];
 }
 
+CountLaunch *count_open(Counter *c, int *n)
+{
+    *n = c->launch_count;
+    return c->launches;
+}
+
+const Plan *count_plan(const Counter *c)
+{
+    return c->plan;
+}
+
+Arena *count_arena(const Counter *c)
+{
+    return c->arena;
+}
+
 // ---- one execution ---------------------------------------------------------
 
 typedef struct {
@@ -120,6 +134,20 @@ static BankOp op_of_issue(const Costing *k, const PlanIssue *i)
                     : count_bank_op(k->device, v);
 }
 
+// Buffers start at multiples of 16 bytes, wherever they are.
+static bool is_aligned(Costing *k, const BankAccess *a)
+{
+    CountAccess *c = k->access;
+    BankAccess near = *a;
+
+    for (int i = 0; i < BANK_LANES; i++)
+        near.address[i] &= 127;
+    if (bank_check(k->device, &near, &c->misaligned_lane, &c->misaligned))
+        return true;
+    c->unknown = c->misaligned;
+    return false;
+}
+
 static void cost_shared(void *ctx, const PlanIssue *i)
 {
     Costing *k = ctx;
@@ -129,6 +157,8 @@ static void cost_shared(void *ctx, const PlanIssue *i)
     BankCount n;
 
     memcpy(a.address, i->address, sizeof a.address);
+    if (c->misaligned || !is_aligned(k, &a))
+        return;
     n = bank_count(k->device, &a);
     if (c->move->kind == MOVE_CP_ASYNC)     // as if it were a store
         n.cycles_basis = n.conflicts_basis = BASIS_ESTIMATE;
@@ -278,7 +308,7 @@ void count_block(Counter *c, const IrStmt *s, int64_t block, int64_t times)
 {
     CountStmt *k = stmt_of(c, s);
 
-    if (!k || k->blocks.len >= MOST_BLOCKS)
+    if (!k || k->blocks.len >= COUNT_BLOCKS)
         return;
     vec_push(c->arena, &k->blocks, ((typeof(*k->blocks.at)){block, times}));
 }
@@ -368,130 +398,7 @@ Counter *count_new(Arena *a, const Plan *p, const Code *code)
     return c;
 }
 
-// ---- closed expressions ----------------------------------------------------
-
-typedef struct {
-    Counter *counter;
-    const PlanLaunch *launch;
-    const IrStmt *stmt;
-    int64_t grid[IR_MAX_GRID];
-} Closed;
-
-static void on_run(void *ctx, const PlanEnv *env, int64_t times)
-{
-    Closed *k = ctx;
-    count_run(k->counter, k->stmt, env, times);
-}
-
-static void on_block(void *ctx, const PlanEnv *env, int64_t times)
-{
-    Closed *k = ctx;
-    const IrStmt *l = k->launch->stmt;
-    int64_t block = 0;
-
-    for (int d = l->var_count - 1; d >= 0; d--)
-        block = block * k->grid[d] + env->var[l->vars[d]->id];
-    count_block(k->counter, k->stmt, block, times);
-}
-
-static void ignore_run(void *ctx, const PlanEnv *env, int64_t times)
-{
-    (void)ctx;
-    (void)env;
-    (void)times;
-}
-
-// The accesses' statements, and those that touch no memory.
-static const IrStmt *stmt_at(const CountLaunch *l, int i)
-{
-    const IrStmt *s = i < l->count ? l->at[i].move->stmt
-                                   : l->stmts[i - l->count].stmt;
-    bool told = i >= l->count;
-
-    for (int j = 0; j < i; j++)
-        if (s == (j < l->count ? l->at[j].move->stmt
-                               : l->stmts[j - l->count].stmt))
-            return NULL;            // looked at before
-    for (int j = 0; j < l->count; j++)
-        told |= l->at[j].move->stmt == s && !l->at[j].unknown;
-    for (int j = 0; j < l->stmt_count; j++)
-        told |= l->stmts[j].stmt == s;
-    return told && count_has_event(s) ? s : NULL;
-}
-
-static bool each_closed(Counter *c, const PlanEnv *env, PlanRun *run)
-{
-    for (int i = 0; i < c->launch_count; i++) {
-        CountLaunch *l = &c->launches[i];
-
-        for (int j = 0; j < l->count + l->stmt_count; j++) {
-            Closed k = {c, l->launch, stmt_at(l, j), {0}};
-
-            if (k.stmt && !plan_each_run(c->arena, c->plan, l->launch, k.stmt,
-                                         env, false, run, &k))
-                return false;
-        }
-    }
-    return true;
-}
-
-static bool grid_of(const CountLaunch *l, const PlanEnv *env, int64_t *grid)
-{
-    const IrStmt *s = l->launch->stmt;
-    PlanLoop none = {0};
-    PlanRange r;
-
-    for (int d = 0; d < s->var_count; d++) {
-        if (!plan_range(&none, NULL, env, s->extent[d], &r))
-            return false;
-        grid[d] = r.low;
-    }
-    return true;
-}
-
-static void closed_blocks(Counter *c, const PlanEnv *env)
-{
-    for (int i = 0; i < c->launch_count; i++) {
-        CountLaunch *l = &c->launches[i];
-
-        for (int j = 0; j < l->stmt_count; j++) {
-            Closed k = {c, l->launch, l->stmts[j].stmt, {0}};
-
-            if (l->block_count > 0 && l->block_count < MOST_BLOCKS &&
-                grid_of(l, env, k.grid))
-                plan_each_run(c->arena, c->plan, l->launch, k.stmt, env, true,
-                              on_block, &k);
-        }
-    }
-}
-
-void count_sizes(Counter *c, const int64_t *sizes)
-{
-    PlanEnv env = {.var = sizes};
-
-    for (int i = 0; i < c->launch_count; i++) {
-        CountLaunch *l = &c->launches[i];
-        int64_t grid[IR_MAX_GRID] = {1, 1, 1};
-
-        if (!grid_of(l, &env, grid))
-            continue;
-        l->block_count = 1;
-        for (int d = 0; d < IR_MAX_GRID; d++)
-            if (__builtin_mul_overflow(l->block_count, grid[d],
-                                       &l->block_count))
-                l->block_count = -1;
-    }
-}
-
-bool count_closed(Counter *c, const int64_t *sizes)
-{
-    PlanEnv env = {.var = sizes};
-
-    if (!each_closed(c, &env, ignore_run) || !each_closed(c, &env, on_run))
-        return false;
-    closed_blocks(c, &env);
-    return true;
-}
+// ---- sums ------------------------------------------------------------------
 
 static void add(CountSum *to, const CountSum *one, int64_t times)
 {

@@ -25,6 +25,8 @@ typedef struct {
     bool is_shared;
     bool passes_by;                 // TMA and wgmma: no access of a warp
     const char *unknown;            // why it is not counted, or NULL
+    const char *misaligned;         // why the instruction cannot be, or NULL
+    int misaligned_lane;
     CountSum sum;
     int lanes;                      // of a pass, at most
     int ways;                       // of the worst pass

@@ -4,6 +4,11 @@
 
 #include "sim_lds/count.h"
 
+enum { COUNT_BLOCKS = 1 << 17 };    // beyond it nobody asks which
+
+CountLaunch *count_open(Counter *c, int *n);    // before the sums
+const Plan *count_plan(const Counter *c);
+Arena *count_arena(const Counter *c);
 CountAccess count_access_of(const Device *d, const PlanMove *v);
 // The instruction for a plain access to shared memory, or an atomic one.
 BankOp count_bank_op(const Device *d, const PlanMove *v);
