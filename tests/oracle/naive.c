@@ -69,8 +69,12 @@ static Flow loop(Naive *n, const IrStmt *s, int d)
     int64_t step = 1, start, count;
 
     if (d == s->var_count) {
-        Flow f = run(n, s->then);
+        bool outer = n->parallel;
+        Flow f;
 
+        n->parallel = outer || s->loop == LOOP_PARALLEL;
+        f = run(n, s->then);
+        n->parallel = outer;
         return f == FLOW_CONTINUE ? FLOW_ON : f;
     }
     start = naive_eval(n, s->start[d]).i;
@@ -124,6 +128,7 @@ static void launch(Naive *n, const IrStmt *s)
 {
     int64_t grid[3] = {1, 1, 1}, total = 1;
 
+    n->threads = s->threads[0] * s->threads[1] * s->threads[2];
     for (int d = 0; d < s->var_count; d++) {
         grid[d] = naive_eval(n, s->extent[d]).i;
         total *= grid[d];

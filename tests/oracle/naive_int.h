@@ -21,6 +21,8 @@ typedef struct {
     Value *var;      // by id
     Storage *buffer; // by id
     int64_t findings;
+    int64_t threads; // of the launch that runs
+    bool parallel;   // in a T.Parallel: one thread an element
 } Naive;
 
 bool naive_is_float(DType t);

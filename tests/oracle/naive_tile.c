@@ -89,6 +89,16 @@ static void atomic_one(Naive *n, const IrStmt *s, const IrCopyMap *m,
             : naive_of_int(b->dtype, naive_int_op(n, op, old.i, v.i)));
 }
 
+// Every thread of the block adds to a single element.
+static int64_t times(const Naive *n, const IrStmt *s)
+{
+    bool single = s->operand[0].region->form == REGION_POINT &&
+                  (s->operand[1].kind == OPERAND_EXPR ||
+                   s->operand[1].region->form == REGION_POINT);
+
+    return s->op == OP_ATOMIC_ADD && single && !n->parallel ? n->threads : 1;
+}
+
 // ---- gemm ----------------------------------------------------------------
 
 static Value matrix(Naive *n, const IrRegion *r, int row, int col, int64_t i,
@@ -333,7 +343,8 @@ void naive_tile(Naive *n, const IrStmt *s)
         else
             ir_resolve_copy(n->k, s->at, s->operand[1].region,
                             s->operand[0].region, &m);
-        each(n, s, &m, 0, at, atomic_one);
+        for (int64_t i = 0; i < times(n, s); i++)
+            each(n, s, &m, 0, at, atomic_one);
         break;
     case OP_GEMM:
         gemm(n, s);
