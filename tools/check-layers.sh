@@ -16,8 +16,9 @@ BEGIN {
     allow["interp"] = base " code plan"
     allow["sim_lds"] = allow["check"] = base " code plan interp"
     allow["gpu_backend"] = base " ir plan"
+    allow["gfx942"] = base " sim_lds"
     allow["host"] = base " ir lang code plan interp sim_lds check gpu_backend"
-    allow["cli"] = allow["host"] " host"
+    allow["cli"] = allow["host"] " host gfx942"
     only["omp.h"] = "^support/parallel\\.c$"
     only["setjmp.h"] = "^lang/(stage[a-z_]*\\.c|lang_int\\.h)$"
 }
