@@ -58,6 +58,7 @@ def printed(tilesim, *args):
 def live_documents(tilesim, top):
     data = os.path.join(top, "tests", "data")
     gemm = os.path.join(top, "programs", "gemm.tile")
+    isa = os.path.join(data, "gfx942", "kernels.hsaco")
     commands = [
         ["run", "-q", gemm, "-D", "M=20", "-D", "N=20", "-D", "K=20"],
         ["run", "-q", gemm, "-D", "M=20", "-D", "N=20", "-D", "K=20",
@@ -69,6 +70,10 @@ def live_documents(tilesim, top):
         ["explain", "layout", "mfma_32x32x8_f16"],
         ["explain", "device"],
         ["explain", "device", "mi300x"],
+        ["exec-isa", isa, "--kernel", "row_sum", "--block", "64", "--args",
+         "f32[64]", "f32[1]"],
+        ["exec-isa", isa, "--kernel", "row_sum", "--block", "64", "--args",
+         "f32[63]", "f32[1]"],
     ]
     for base, _, files in sorted(os.walk(data)):
         for file in sorted(files):
