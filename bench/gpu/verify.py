@@ -22,7 +22,8 @@ def cases(names):
 
 def check(case):
     name, entry, kind, size = case
-    code, launch, errors = common.gpu(entry, size, ["--verify", "-j", "4"])
+    code, launch, errors = common.gpu(entry, size, ["--verify", "-j", "4",
+                                                  "--timeout", "60"])
     row = {"program": name, "kind": kind, "size": size, "exit": code}
     if errors:
         row["errors"] = errors

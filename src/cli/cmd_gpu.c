@@ -340,17 +340,6 @@ static Emit read_emit(const Cli *c)
     return EMIT_NOT;
 }
 
-static PlanRules read_rules(const Cli *c)
-{
-    Text t = cli_text(c, OPT_AS, "tilesim");
-
-    if (text_is(t, "tilelang"))
-        return PLAN_TILELANG;
-    if (!text_is(t, "tilesim"))
-        cli_usage(c, "--as '%.*s': expected tilesim or tilelang", TEXT_ARG(t));
-    return PLAN_TILESIM;
-}
-
 static void read_target(GpuRun *g, const Cli *c)
 {
     const Device *devices[DEVICE_COUNT];
@@ -368,7 +357,7 @@ static void read_target(GpuRun *g, const Cli *c)
 static void read_options(GpuRun *g, const Cli *c)
 {
     g->emit = read_emit(c);
-    g->rules = read_rules(c);
+    g->rules = session_rules(c, PLAN_TILESIM);
     g->build_only = cli_flag(c, OPT_BUILD_ONLY);
     g->diff_plan = cli_flag(c, OPT_DIFF_PLAN);
     g->verify = cli_flag(c, OPT_VERIFY);

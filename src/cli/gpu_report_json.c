@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "cli/gpu_report.h"
+#include "device/occupancy.h"
 
 static void key_text(Json *j, const char *key, Text value)
 {
@@ -52,6 +53,19 @@ static void device(Json *j, const GpuReport *r)
     json_end_object(j);
 }
 
+// By the rule of the occupancy tables, with the registers that the kernel got.
+static int planned_blocks(const GpuReport *r, int launch)
+{
+    const GpuLaunch *l = &r->kernel->program->launches[launch];
+    BlockNeeds needs = {
+        .threads = l->threads[0] * l->threads[1] * l->threads[2],
+        .registers = r->c->needs[launch].registers,
+        .smem = l->dynamic_shared + r->c->needs[launch].static_shared,
+        .barriers = 1};
+
+    return device_occupancy(r->kernel->target, &needs).blocks;
+}
+
 static void kernels(Json *j, const GpuReport *r)
 {
     const GpuProgram *p = r->kernel->program;
@@ -77,6 +91,7 @@ static void kernels(Json *j, const GpuReport *r)
                 json_int(j, r->c->calls[i].grid[d]);
             json_end_array(j);
             key_int(j, "blocks_per_sm", r->c->needs[i].blocks);
+            key_int(j, "planned_blocks_per_sm", planned_blocks(r, i));
         }
         json_end_object(j);
     }

@@ -179,7 +179,8 @@ bool lds_report_plan(const Cli *c, KernelObject *k,
     *out = (LdsReport){.cli = c, .kernel = k, .devices = devices,
                        .device_count = count, .fits = true};
     for (int t = 0; t < count; t++) {
-        out->plan[t] = plan_build(c->arena, k->ir, devices[t], PLAN_TILELANG);
+        out->plan[t] = plan_build(c->arena, k->ir, devices[t],
+                                  session_rules(c, PLAN_TILELANG));
         if (!out->plan[t])
             return false;
     }

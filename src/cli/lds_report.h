@@ -75,6 +75,7 @@ void lds_ledger_text(TextBuf *out, const LdsReport *r, const LdsLaunch *l,
 void lds_ledger_json(Json *out, const LdsReport *r, const LdsTarget *t);
 // What a launch of a plan takes, and how many blocks are resident.
 LdsTarget lds_target(const Plan *p, const PlanLaunch *l);
+void lds_report_rules(TextBuf *out, PlanRules rules);
 void lds_report_text(TextBuf *out, const LdsReport *r);
 void lds_report_json(Json *out, const LdsReport *r);
 // "launches", each with its targets.

@@ -85,7 +85,7 @@ void lds_report_json(Json *j, const LdsReport *r)
     json_key(j, TEXT("kernel"));
     json_text(j, r->kernel->ir->name);
     json_key(j, TEXT("rules"));
-    json_string(j, plan_rules_name(PLAN_TILELANG));
+    json_string(j, plan_rules_name(r->plan[0]->rules));
     json_key(j, TEXT("fits"));
     json_bool(j, r->fits);
     lds_launches_json(j, r);

@@ -322,11 +322,18 @@ static void put_verdict(TextBuf *b, const LdsReport *r)
     buf_puts(b, any ? "\n" : "\nok: it fits\n");
 }
 
+void lds_report_rules(TextBuf *b, PlanRules rules)
+{
+    buf_printf(b, "plan            %s: what %s makes of it\n",
+               plan_rules_name(rules),
+               rules == PLAN_TILELANG ? "TileLang's own compiler"
+                                      : "'tilesim gpu'");
+}
+
 void lds_report_text(TextBuf *b, const LdsReport *r)
 {
     report_kernel(b, r->cli, r->kernel);
-    buf_puts(b, "plan            tilelang: what TileLang's own compiler "
-                "makes of it\n");
+    lds_report_rules(b, r->plan[0]->rules);
     for (int i = 0; i < r->launch_count; i++)
         put_launch(b, r, &r->launches[i]);
     put_notes(b, r);

@@ -142,7 +142,8 @@ static bool holds_more(const LdsTarget *a, const LdsTarget *b)
 static bool plan_on(const LdsSweep *w, LdsPoint *p, int t, IrKernel *k,
                     Arena *a)
 {
-    const Plan *plan = plan_build(a, k, w->devices[t], PLAN_TILELANG);
+    const Plan *plan = plan_build(a, k, w->devices[t],
+                                  session_rules(w->s->cli, PLAN_TILELANG));
 
     p->planned[t] = plan != NULL;
     for (int i = 0; plan && i < plan->launch_count; i++) {

@@ -246,8 +246,8 @@ static void put_head(TextBuf *b, const LdsSweep *w)
     for (int i = 0; i < w->s->define_count; i++)
         buf_printf(b, "  %.*s %.*s", TEXT_ARG(w->s->defines[i].name),
                    TEXT_ARG(w->s->defines[i].value));
-    buf_puts(b, "\nplan            tilelang: what TileLang's own compiler "
-                "makes of it\n");
+    buf_addc(b, '\n');
+    lds_report_rules(b, session_rules(c, PLAN_TILELANG));
 }
 
 void lds_sweep_text(TextBuf *b, const LdsSweep *w)

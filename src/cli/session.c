@@ -34,6 +34,16 @@ const char *session_target(const Cli *c)
     return text_is(cli_text(c, OPT_NUMERICS, ""), "mi300x") ? "mi300x" : "h100";
 }
 
+PlanRules session_rules(const Cli *c, PlanRules fallback)
+{
+    Text t = cli_text(c, OPT_AS, plan_rules_name(fallback));
+    if (text_is(t, "tilelang"))
+        return PLAN_TILELANG;
+    if (!text_is(t, "tilesim"))
+        cli_usage(c, "--as '%.*s': expected tilesim or tilelang", TEXT_ARG(t));
+    return PLAN_TILESIM;
+}
+
 bool session_open(Session *s, Cli *c, HostOptions *options)
 {
     const Device *devices[16];

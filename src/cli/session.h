@@ -17,6 +17,8 @@ typedef struct {
 
 // What is targeted without --target: whose arithmetic --numerics asks for.
 const char *session_target(const Cli *c);
+// The plan's rules by --as.
+PlanRules session_rules(const Cli *c, PlanRules fallback);
 // Reads the file and makes the host. False after reporting.
 bool session_open(Session *s, Cli *c, HostOptions *options);
 void session_close(Session *s);
