@@ -1,4 +1,5 @@
 // cmd_lds_report.c - `tilesim lds-report`: does it fit, and how many at a time?
+#include "cli/lds_advice.h"
 #include "cli/lds_sweep.h"
 #include "cli/report.h"
 
@@ -30,10 +31,62 @@ static bool exceeds(const Report *r, const LdsReport *report)
     return false;
 }
 
+// Does the patched file, run as the file was, fit?
+static bool patch_fits(Report *r, Text patched)
+{
+    Cli *c = r->s.cli;
+    Session s = r->s;
+    CaseOptions o = {.defines = s.defines, .define_count = s.define_count};
+    int before = s.host->kernels.len;
+    bool fits = true;
+
+    s.file = sources_add(c->sources, s.path, patched);
+    s.defines = NULL;
+    if (session_is_launch(&s)) {
+        Module *own = s.host->module;
+        if (session_load(&s))
+            session_kernel(&s, &o);
+        s.host->module = own;
+    } else {
+        session_script(&s);
+    }
+    for (int i = before; i < s.host->kernels.len; i++) {
+        LdsReport report;
+        fits = fits && lds_report_plan(c, s.host->kernels.at[i], r->devices,
+                                       r->device_count, &report) &&
+               report.fits;
+    }
+    return fits && s.host->kernels.len > before;
+}
+
+// --fix N: the patch on standard output.
+static void print_fix(Report *r, const LdsAdvice *advice, int count)
+{
+    Cli *c = r->s.cli;
+    int n = (int)cli_int(c, OPT_FIX, 1, 1, ADVICE_SHOWN);
+    Text source = sources_get(c->sources, r->s.file)->text, patched;
+
+    if (n > count) {
+        diag_error(c->diag, EXIT_NO_FIT, (Span){0}, "no-advice",
+                   count ? "there are only %d pieces of advice"
+                         : "there is no advice to print", count);
+        return;
+    }
+    patched = lds_patched(c->arena, source, &advice[n - 1]);
+    lds_diff(&r->out, r->s.path, source, patched);
+    if (patch_fits(r, patched))
+        r->exit = EXIT_CLEAN;
+    else
+        diag_warning(c->diag, (Span){0}, "patch-alone",
+                     "the patch alone is not enough: the command line gives "
+                     "what it changes");
+}
+
 static void one_kernel(Report *r, KernelObject *k, const CaseOptions *o)
 {
     Cli *c = r->s.cli;
     LdsReport report;
+    LdsAdvice advice[ADVICE_SHOWN];
 
     if (!lds_report_make(c, k, r->devices, r->device_count, o, &report))
         return;
@@ -41,12 +94,21 @@ static void one_kernel(Report *r, KernelObject *k, const CaseOptions *o)
         r->exit = exit_worst(r->exit, EXIT_NO_FIT);
     if (exceeds(r, &report))
         r->exit = exit_worst(r->exit, EXIT_FINDINGS);
+    report.advice = advice;
+    report.advice_count = lds_advise(&r->s, &report, advice, ADVICE_SHOWN);
+    if (cli_given(c, OPT_FIX)) {
+        print_fix(r, advice, report.advice_count);
+        lds_report_free(&report);
+        return;
+    }
     if (r->kernels++ && !c->json)
         buf_addc(&r->out, '\n');
-    if (c->json)
+    if (c->json) {
         lds_report_json(&r->json, &report);
-    else
+    } else {
         lds_report_text(&r->out, &report);
+        lds_advice_text(&r->out, &report);
+    }
     lds_report_free(&report);
 }
 
@@ -84,7 +146,8 @@ static void all_kernels(Report *r)
     }
     diag_hide_warnings(s->cli->diag);   // of a run, and nothing runs
     session_script(s);
-    for (int i = 0; i < s->host->kernels.len; i++)
+    int count = s->host->kernels.len;   // advice makes more
+    for (int i = 0; i < count; i++)
         one_kernel(r, s->host->kernels.at[i], &none);
 }
 

@@ -52,6 +52,8 @@ typedef struct LdsReport {
     int launch_count;
     bool fits;                          // every launch on every target
     Counts counts;                      // how often what runs
+    const struct LdsAdvice *advice;     // where it does not fit
+    int advice_count;
 } LdsReport;
 
 // False after reporting why there is no plan. `options` has the sizes.

@@ -1,5 +1,5 @@
 // lds_report_json.c - lds-report for machines.
-#include "cli/lds_report.h"
+#include "cli/lds_advice.h"
 
 static void key_int(Json *j, Text key, int64_t n)
 {
@@ -89,5 +89,7 @@ void lds_report_json(Json *j, const LdsReport *r)
     json_key(j, TEXT("fits"));
     json_bool(j, r->fits);
     lds_launches_json(j, r);
+    if (!r->fits)
+        lds_advice_json(j, r);
     json_end_object(j);
 }

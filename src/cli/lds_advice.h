@@ -1,0 +1,43 @@
+// lds_advice.h - changes of a program with which it fits.
+#ifndef CLI_LDS_ADVICE_H
+#define CLI_LDS_ADVICE_H
+
+#include "cli/lds_report.h"
+
+enum { ADVICE_CHANGES = 3, ADVICE_SHOWN = 4 };
+
+// One change: an argument's other value, or another word in the source, at one
+// place or wherever it stands.
+typedef enum { CHANGE_ARGUMENT, CHANGE_WORD, CHANGE_WORDS } LdsChangeKind;
+
+typedef struct {
+    LdsChangeKind kind;
+    Text name;                          // argument, or buffer
+    Text from, to;                      // values, or words
+    uint32_t at;                        // WORD: its first byte
+    int line;
+} LdsChange;
+
+// Changes that were staged and planned again, and fit on every target. Where it
+// fitted before, they may take more registers than a thread has.
+typedef struct LdsAdvice {
+    LdsChange change[ADVICE_CHANGES];
+    int count;
+    int64_t bytes[DEVICE_COUNT];        // of the launch that takes the most
+    int registers[DEVICE_COUNT];        // of fragments, a thread
+    int blocks[DEVICE_COUNT];           // resident on an SM or CU
+} LdsAdvice;
+
+// The smallest changes that fit, at most `room` of them; 0: none found, or
+// nothing to advise.
+int lds_advise(Session *s, const LdsReport *r, LdsAdvice *out, int room);
+// What a report says of it.
+void lds_advice_text(TextBuf *out, const LdsReport *r);
+void lds_advice_json(Json *out, const LdsReport *r);
+
+// lds_patch.c: the source with an advice's changes. Arguments change wherever
+// the file says NAME=OLD.
+Text lds_patched(Arena *a, Text source, const LdsAdvice *advice);
+// A unified diff of two texts with the same number of lines.
+void lds_diff(TextBuf *out, const char *path, Text from, Text to);
+#endif
