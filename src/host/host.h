@@ -77,7 +77,6 @@ struct Host {
     } pointed;
     Module *module;             // of the file
     Map preludes;               // name -> Module*: see prelude.c
-    int64_t launches;           // of kernels
     int64_t refusals;           // of upstream's compiler, that a test expects
     int64_t assertions;         // of profilers, that held
     bool helped;                // the script printed its help and ended

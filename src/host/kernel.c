@@ -470,7 +470,6 @@ static Value kernel_call(Lang *l, Foreign *self, const Args *call)
                              .memory_limit = host_memory_left(k->host)};
     Tensor *packed = new_array(lang_arena(l), Tensor, n + 1);
     unpack_arguments(k, args, packed, call->at_span);
-    k->host->launches++;
     InterpResult r = kernel_run(k, CODE_AS_WRITTEN, args, NULL, &options);
     pack_arguments(k, args, packed);
     if (r.printed.len)

@@ -477,7 +477,7 @@ static bool of_compiler(Text full)
 {
     static const char *const names[] = {
         "tilelang.tvm.", "tilelang.transform.", "tilelang.engine.",
-        "tilelang.ir.", "tilelang.lower", "tilelang.PrimFunc",
+        "tilelang.ir.", "tilelang.cuda.pipeline.", "tilelang.lower", "tilelang.PrimFunc",
     };
 
     for (size_t i = 0; i < countof(names); i++)
@@ -609,7 +609,9 @@ bool tilelang_import(Host *h, Text name, Value *out)
         return true;
     if (!text_starts(name, "tilelang.tvm.")
         && !text_starts(name, "tilelang.transform.")
-        && !text_starts(name, "tilelang.engine."))
+        && !text_starts(name, "tilelang.engine.")
+        && !text_is(name, "tilelang.ir")
+        && !text_is(name, "tilelang.cuda.pipeline"))
         return false;
     *out = module_value(make_part(h, text_slice(name, strlen("tilelang."),
                                                 name.len)));

@@ -130,6 +130,9 @@ Module *lang_layout_module(Lang *l)
         "make_gemm_fragment_8x8", "make_gemm_fragment_8x8_transposed",
     };
     Module *m = lang_module(l, "tilelang.layout");
+    module_set(l, m, "Layout", (Value){.kind = VAL_PRIM, .prim = OP_LAYOUT});
+    module_set(l, m, "Fragment",
+               (Value){.kind = VAL_PRIM, .prim = OP_FRAGMENT});
     for (size_t i = 0; i < countof(makers); i++)
         module_set(l, m, makers[i],
                    v_builtin(l, makers[i], named_layout, (void *)makers[i]));

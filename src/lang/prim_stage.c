@@ -237,12 +237,14 @@ static Value annotate(Lang *l, const Bound *b)
                        "%s: a key is a buffer; found %s", b->info->surface,
                        value_type_name(d->keys[i]));
         IrBuffer *buffer = d->keys[i].buffer;
-        if (b->op == OP_ANNOTATE_LAYOUT)
+        if (b->op == OP_ANNOTATE_LAYOUT) {
             buffer->layout = layout_of(l, d->values[i], buffer, b->spans[0]);
-        else
+            layout_check(l, buffer, b->spans[0]);
+        } else {
             buffer->safe_value = ir_cast(l->trace->k,
                                          to_expr(l, d->values[i], b->spans[0]),
                                          buffer->dtype, true, b->spans[0]);
+        }
     }
     return V_NONE;
 }

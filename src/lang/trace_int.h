@@ -156,6 +156,9 @@ Value layout_make(Lang *l, const Value *shape, const Value *map,
                   const Value *thread, int64_t replicate, Span at);
 Value fragment_make(Lang *l, const Bound *b);
 
+// layout_check.c: raises where two elements of shared memory get one place.
+void layout_check(Lang *l, const IrBuffer *b, Span at);
+
 // prim.c
 void prim_attr(Lang *l, IrStmt *s, IrAttrId id, Value v, Span at);
 IrAttrValue attr_value(Lang *l, Value v, Span at);

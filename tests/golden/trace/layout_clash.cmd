@@ -1,0 +1,1 @@
+run layout_clash.tile
