@@ -330,6 +330,34 @@ static Value fn_expand(Host *h, const Args *args)
     return expanded(h, t, rank, shape, args->at_span);
 }
 
+// Any view of the storage that lies inside of it.
+static Value fn_as_strided(Host *h, const Args *args)
+{
+    TORCH_BIND("as_strided", "input", "size", "stride", "storage_offset=");
+    Tensor *t = torch_tensor(h, v[0], "the argument", at);
+    int64_t last, most, count = 1;
+    tensor_data(t);                     // a pending copy is made
+    Tensor out = *t;
+    out.rank = torch_size_list(h, v[1], out.shape, at);
+    if (torch_size_list(h, v[2], out.strides, at) != out.rank)
+        lang_raise(h->lang, "RuntimeError", at,
+                   "as_strided(): as many strides as sizes");
+    last = out.offset = torch_int(h, v[3], "storage_offset", t->offset, at);
+    most = (int64_t)tensor_bytes(t) / (int64_t)dtype_bytes(t->dtype, 1);
+    for (int d = 0; d < out.rank; d++) {
+        int64_t span;
+        if (out.shape[d] < 0 || out.strides[d] < 0
+            || __builtin_mul_overflow(out.shape[d] - 1, out.strides[d], &span)
+            || __builtin_add_overflow(last, span, &last)
+            || __builtin_mul_overflow(count, out.shape[d], &count))
+            last = most;
+    }
+    if (out.offset < 0 || (count && last >= most))
+        lang_raise(h->lang, "RuntimeError", at, "as_strided(): beyond the "
+                   "storage of %lld elements", (long long)most);
+    return torch_view(h, t, out);
+}
+
 static Value fn_broadcast_to(Host *h, const Args *args)
 {
     TORCH_BIND("broadcast_to", "input", "size");
@@ -506,6 +534,7 @@ const TorchRow torch_shape_rows[] = {
     TORCH_SAME(moveaxis, movedim, BOTH), TORCH_ROW(flip, BOTH),
     TORCH_ROW(roll, BOTH), TORCH_ROW(unsqueeze, BOTH),
     TORCH_ROW(squeeze, BOTH), TORCH_ROW(expand, METHOD),
+    TORCH_ROW(as_strided, BOTH),
     TORCH_ROW(expand_as, METHOD), TORCH_ROW(broadcast_to, BOTH),
     TORCH_ROW(contiguous, METHOD), TORCH_ROW(narrow, BOTH),
     TORCH_ROW(select, BOTH), TORCH_ROW(diagonal, BOTH), TORCH_ROW(diag, BOTH),

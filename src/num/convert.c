@@ -66,6 +66,8 @@ static double get_float(DType t, const void *at)
         return tf32_cut_f32(f32_bits((uint32_t)u));
     if (t == DT_BF16)
         return f32_bits((uint32_t)u << 16);
+    if (t == DT_E8M0FNU)
+        return e8m0_value((uint8_t)u);
     return narrow_decode((uint32_t)u, *narrow_of(t), bits);
 }
 
@@ -78,6 +80,8 @@ static void put_float(DType t, void *at, double v)
         put_bits(at, bits, bits_f32((float)v));
     } else if (t == DT_TF32) {
         put_bits(at, bits, bits_f32(tf32_round_f32(f64_to_f32_odd(v))));
+    } else if (t == DT_E8M0FNU) {
+        put_bits(at, bits, e8m0_up(v));
     } else {
         const Narrow *f = narrow_of(t);
         float r = narrow_round_f64(v, *f, bits <= 8);

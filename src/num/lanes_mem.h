@@ -154,6 +154,14 @@ FP8(E5M2, narrow_e5m2)
 FP8(E4M3FNUZ, narrow_e4m3fnuz)
 FP8(E5M2FNUZ, narrow_e5m2fnuz)
 
+MAP1(load_E8M0FNU, F32, U8, U8, e8m0_value(x))
+MAP1(store_E8M0FNU, U8, F32, F32, e8m0_up(x))
+MAP1(round_E8M0FNU, F32, F32, F32, e8m0_value(e8m0_up(x)))
+MAP1(store_nosat_E8M0FNU, U8, F32, F32, e8m0_nearest(x))
+MAP1(round_nosat_E8M0FNU, F32, F32, F32, e8m0_value(e8m0_nearest(x)))
+MAP1(load_f64_E8M0FNU, F64, U8, U8, e8m0_value(x))
+MAP1(store_f64_E8M0FNU, U8, F64, F64, e8m0_up(x))
+
 INLINE float e2m1_round_f32(float x)
 {
     return x == x ? narrow_round_f32(x, narrow_e2m1fn, true) : 6;
@@ -253,7 +261,8 @@ MAP1(convert_odd_U64, F32, U64, U64, f64_to_f32_odd(u64_to_f64_odd(x)))
 
 #define FP8_TABLE(prefix)                                                     \
     [DT_E4M3FN] = prefix##_E4M3FN, [DT_E5M2] = prefix##_E5M2,                 \
-    [DT_E4M3FNUZ] = prefix##_E4M3FNUZ, [DT_E5M2FNUZ] = prefix##_E5M2FNUZ
+    [DT_E4M3FNUZ] = prefix##_E4M3FNUZ, [DT_E5M2FNUZ] = prefix##_E5M2FNUZ,     \
+    [DT_E8M0FNU] = prefix##_E8M0FNU
 #define NARROW_TABLE(prefix)                                                  \
     FP8_TABLE(prefix), [DT_F16] = prefix##_F16, [DT_BF16] = prefix##_BF16,    \
     [DT_BOOL] = prefix##_BOOL, [DT_I8] = prefix##_I8,                         \

@@ -169,4 +169,38 @@ INLINE float narrow_decode(uint32_t code, Narrow f, int code_bits)
     v = !f.inf && !f.fnuz && u == 0x7f ? 0x7fc00000 : v;
     return f32_bits(f.fnuz && code == top ? 0x7fc00000 : v | sign);
 }
+
+// ---- float8_e8m0fnu: the exponent of a power of two, 255 is NaN ------------
+
+// Up to the next power of two, as T.cast does; the sign does not count, and
+// what is too large is the largest.
+static inline uint8_t e8m0_up(double x)
+{
+    int e;
+
+    if (x != x)
+        return 255;
+    x = x < 0 ? -x : x;
+    if (x <= 0x1p-127 || x > 0x1p127)
+        return x <= 0x1p-127 ? 0 : 254;
+    uint64_t u = bits_f64(x);
+    e = (int)(u >> 52) - 1023 + ((u & ((UINT64_C(1) << 52) - 1)) != 0);
+    return (uint8_t)(e + 127);
+}
+
+// The nearest, a tie upwards, as torch's .to(): too large is NaN.
+static inline uint8_t e8m0_nearest(float x)
+{
+    uint32_t u = bits_f32(x), e = u >> 23 & 255, rest = u & 0x7fffff;
+
+    if (e == 255)
+        return 255;
+    return (uint8_t)(e + (rest > 0x400000 || (rest == 0x400000 && e > 0)));
+}
+
+static inline float e8m0_value(uint8_t e)
+{
+    return e == 255 ? f32_bits(0x7fc00000)
+           : e      ? f32_bits((uint32_t)e << 23) : 0x1p-127f;
+}
 #endif

@@ -1,0 +1,1 @@
+run e8m0.tile

@@ -1,0 +1,1 @@
+run as_strided.tile
