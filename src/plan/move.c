@@ -271,6 +271,38 @@ static void move_reduce(Moves *m, const PlanOp *op)
     move_call(m, op->stmt);         // operands that are no fragments
 }
 
+// ---- scans -----------------------------------------------------------------
+
+static void add_scan(Moves *m, const IrStmt *s, const IrRegion *r, int dim,
+                     bool is_store, bool ahead)
+{
+    PlanLoop *l = plan_scan_loop(m->p, s, r, is_store);
+    PlanMove v = {.stmt = s, .buffer = r->buffer, .width = 1, .at = r->at,
+                  .bytes = bytes_of(r->buffer, 1), .kind = MOVE_SCAN,
+                  .way = is_store ? MOVE_STORE : MOVE_LOAD};
+
+    if (!l)
+        return;
+    v.loop = l;
+    v.access = l->access.at;
+    v.work = plan_scan_work(m->p, l, dim, ahead);
+    add(m, v);
+}
+
+// The loop of AMD's library reads the first element of a round in all lanes,
+// then each lane its own.
+static void move_scan(Moves *m, const IrStmt *s)
+{
+    IrScanShape r;
+
+    if (!ir_resolve_scan(m->p->kernel, s, &r))
+        return;
+    if (m->p->device->vendor == VENDOR_AMD)
+        add_scan(m, s, r.src, r.dim, false, true);
+    add_scan(m, s, r.src, r.dim, false, false);
+    add_scan(m, s, r.dst, r.dim, true, false);
+}
+
 // ---- everything else -------------------------------------------------------
 
 // All threads take the same element.
@@ -328,6 +360,8 @@ static bool move_stmt(void *ctx, IrStmt *s)
         move_reduce(m, op);
     else if (s->kind == STMT_TILE && s->op == OP_IM2COL)
         move_im2col(m, s);
+    else if (s->kind == STMT_TILE && (s->op == OP_CUMSUM || s->op == OP_CUMMAX))
+        move_scan(m, s);
     else if (s->kind == STMT_TILE)
         move_call(m, s);
     if (s->kind == STMT_TILE)

@@ -72,6 +72,7 @@ typedef enum {
     MOVE_LDMATRIX, MOVE_STMATRIX,
     MOVE_WGMMA,                     // read by the matrix unit itself
     MOVE_ATOMIC,
+    MOVE_SCAN,                      // plain, in a loop of upstream's library
     MOVE_CALL,                      // by code of upstream's library
 } PlanMoveKind;
 

@@ -147,6 +147,9 @@ PlanWork *plan_operand_work(PlanState *p, const PlanGemm *g, bool is_b);
 PlanLoop *plan_single_loop(PlanState *p, const IrStmt *s, IrBuffer *b,
                            IrExpr *const *index, bool is_store);
 
+PlanLoop *plan_scan_loop(PlanState *p, const IrStmt *s, const IrRegion *r,
+                         bool is_store);
+PlanWork *plan_scan_work(PlanState *p, const PlanLoop *l, int dim, bool ahead);
 void plan_tasks(PlanState *p);
 
 // Is a statement in the same block as the loop with producer warps? They do the

@@ -57,6 +57,7 @@ static void print_move(TextBuf *out, const PlanMove *v)
     case MOVE_ATOMIC:
         buf_puts(out, v->lanes == 2 ? "AtomicAddx2" : "AtomicAdd");
         return;
+    case MOVE_SCAN:
     case MOVE_CALL:
         return;
     }
@@ -89,9 +90,15 @@ static void add_word(Words *w, const PlanMove *v)
         buf_release(&b);
 }
 
+// Statements of the source, not the library's.
+static bool is_printed(const PlanMove *v)
+{
+    return v->buffer && v->kind != MOVE_SCAN && v->kind != MOVE_CALL;
+}
+
 static bool is_first(const PlanLaunch *l, int at)
 {
-    if (!l->moves[at].buffer || l->moves[at].kind == MOVE_CALL)
+    if (!is_printed(&l->moves[at]))
         return false;
     for (int i = 0; i < at; i++)
         if (l->moves[i].buffer == l->moves[at].buffer &&
@@ -112,7 +119,7 @@ static void print_moves(TextBuf *out, int launch, const PlanLaunch *l)
             continue;
         for (int j = i; j < l->move_count; j++)
             if (l->moves[j].buffer == v->buffer && l->moves[j].way == v->way &&
-                l->moves[j].kind != MOVE_CALL)
+                is_printed(&l->moves[j]))
                 add_word(&w, &l->moves[j]);
         qsort(w.word, w.count, sizeof *w.word, by_text);
         row(out, launch, ways[v->way], v->buffer->name);

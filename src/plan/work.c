@@ -186,6 +186,56 @@ PlanWork *plan_operand_work(PlanState *p, const PlanGemm *g, bool is_b)
     return w;
 }
 
+// ---- scans -----------------------------------------------------------------
+
+// A region of a scan as a loop over its elements; NULL: sizes are not constant.
+PlanLoop *plan_scan_loop(PlanState *p, const IrStmt *s, const IrRegion *r,
+                         bool is_store)
+{
+    PlanLoop *l = new (p->arena, PlanLoop);
+    PlanAccess a = {.buffer = r->buffer, .is_store = is_store, .bound = -1,
+                    .at = r->at};
+
+    *l = (PlanLoop){.stmt = s, .rank = r->buffer->rank, .points = 1};
+    for (int d = 0; d < l->rank; d++) {
+        const IrExpr *extent = r->form == REGION_WHOLE ? r->buffer->shape[d]
+                                                       : r->extent[d];
+        if (!extent || !ir_is_int(extent, &l->extent[d]))
+            return NULL;
+        a.min[d] = r->form == REGION_WHOLE ? NULL : r->min[d];
+        a.map[d] = d;
+        l->points *= l->extent[d];
+    }
+    vec_push(p->arena, &l->access, a);
+    return l;
+}
+
+// Lines are dealt out to warps in turn; the lanes of one take its elements one
+// by one, or, `ahead` of that, all of them the first of each round. One line is
+// the first warp's.
+PlanWork *plan_scan_work(PlanState *p, const PlanLoop *l, int dim, bool ahead)
+{
+    int lanes = (int)p->device->warp_lanes, warps = p->launch->threads / lanes;
+    int length = (int)l->extent[dim], lines = (int)l->points / (length | !length);
+    int rounds = (length + lanes - 1) / lanes;
+    bool outer = l->rank == 2 && dim == 0;
+
+    if (warps < 1 || length < 1)
+        return NULL;
+    PlanWork *w = work_new(p, p->launch->threads,
+                           rounds * ((lines + warps - 1) / warps));
+    for (int line = 0; line < lines; line++)
+        for (int i = 0; i < rounds * lanes; i++) {
+            int at = ahead ? i / lanes * lanes : i;
+            int thread = line % warps * lanes + i % lanes;
+            int local = line / warps * rounds + i / lanes;
+            if (at < length)
+                assign(w, thread, local,
+                       outer ? at * lines + line : line * length + at);
+        }
+    return w;
+}
+
 // ---- tasks -----------------------------------------------------------------
 
 static int64_t points_of(const PlanState *p, const PlanOp *op)

@@ -86,6 +86,7 @@ static const char *name_of(const Device *d, const PlanMove *v, bool shared)
 {
     switch (v->kind) {
     case MOVE_PLAIN:
+    case MOVE_SCAN:
         return plain_name(d, v, shared);
     case MOVE_CP_ASYNC:
         return v->bytes == 16 ? "cp.async.cg 16"

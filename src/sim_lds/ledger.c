@@ -323,7 +323,8 @@ static void find_narrow(Making *m)
         const CountAccess *a = &m->count->at[i];
 
         if (!a->is_shared || a->move->way != MOVE_LOAD ||
-            a->move->kind != MOVE_PLAIN || a->move->bytes > 2)
+            (a->move->kind != MOVE_PLAIN && a->move->kind != MOVE_SCAN) ||
+            a->move->bytes > 2)
             continue;
         narrow += a->sum.cycles;
         if (a->sum.cycles <= most)

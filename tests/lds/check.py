@@ -119,6 +119,17 @@ HAND = [
     # thread has all: 4 times.
     ("total", "", "h100", "(reduction) write", 0, 2 * 4 * 4, None),
     ("total", "", "mi300x", "(reduction) read", 0, 2 * 4 * 2, None),
+    # 8 rows of 72 words by 4 warps: 2 rows each, 3 rounds of 32 lanes. The read
+    # of the scan and that of the copy, 18 rows of 32 words in all.
+    ("scan", "", "a100", "S read", 0, 8 * 3 + 18, None),
+    # 72 columns of 8 words, 72 = 8 mod 32 words apart: lanes i and i + 4 meet.
+    ("scan", "dim=0", "a100", "S read", 72, 72 * 2 + 18, None),
+    # 73 apart: 9 i mod 32 are all different.
+    ("scan", "dim=0 pad=1", "a100", "S read", 0, None, None),
+    # MI300X: 2 waves, 2 rounds a row, each read once by all lanes and once by
+    # each: 2 x 2 cycles; the copy takes 4 bytes a lane, which leaves the fewest
+    # of 128 threads idle: 576 / 64 instructions of 2 half waves.
+    ("scan", "", "mi300x", "S read", 0, 8 * 2 * 4 + 9 * 2, None),
     # Five columns, one after the other.
     ("inner", "", "h100", "S read", 5 * 31, 5 * 32, None),
     ("inner", "N=7", "h100", "S read", 7 * 31, 7 * 32, None),
