@@ -58,7 +58,8 @@ typedef struct {
     int table_count;
     int64_t extra_shared;           // barriers and the like, after the arena
     bool has_wgmma;                 // the launch
-    const IrStmt *fed_loop;         // whose body is being emitted
+    bool in_flight;                 // the product is not waited for
+    const IrStmt *from_zero;        // the product that starts from 0
     TextBuf functions;              // instructions of a shape of their own
     Map function_names;
 } Emit;
@@ -165,6 +166,7 @@ bool thread_stmt(Emit *e, IrStmt *s);
 // Whether T.gemm starts from 0: NULL for never.
 const IrExpr *gemm_clears(const Emit *e, const PlanGemm *g);
 // wgmma.c
+const PlanGemm *wgmma_of(const Emit *e, const IrStmt *s);   // or NULL
 void wgmma(Emit *e, const PlanGemm *g);
 
 // feed.c - the loop that a producer warp feeds.
@@ -184,4 +186,5 @@ void hazards_join(Emit *e, Hazards *to, const Hazards *from);
 bool hazards_hold(const Emit *e, const Hazards *all, const Hazards *part);
 void hazards_clear(Emit *e);
 bool touches(Emit *e, IrStmt *s, const IrBuffer *b);    // reads or writes b
+bool writes(Emit *e, IrStmt *s, const IrBuffer *b);
 #endif

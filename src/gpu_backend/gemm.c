@@ -390,7 +390,8 @@ void gemm(Emit *e, IrStmt *s)
     sync_before(e, s);
     if (g->unit == PLAN_WGMMA) {
         wgmma(e, g);
-        line(e, "wgmma_wait<0>();");
+        if (!e->in_flight)
+            line(e, "wgmma_wait<0>();");
         return;
     }
     clear_before(e, g);

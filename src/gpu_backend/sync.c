@@ -57,12 +57,13 @@ void hazards_clear(Emit *e)
 typedef struct {
     Emit *e;
     Hazards h;
+    bool registers;                 // they count as well
 } Touch;
 
 static void touch(Touch *t, IrBuffer *b, bool is_write)
 {
     b = root_buffer(b);
-    if (b->scope != SCOPE_GLOBAL && !in_shared(t->e, b))
+    if (!t->registers && b->scope != SCOPE_GLOBAL && !in_shared(t->e, b))
         return;
     (is_write ? t->h.written : t->h.read)[b->id] = true;
 }
@@ -96,12 +97,25 @@ static bool touch_stmt(void *ctx, IrStmt *s)
     return true;
 }
 
-bool touches(Emit *e, IrStmt *s, const IrBuffer *b)
+static Hazards touched(Emit *e, IrStmt *s)
 {
-    Touch t = {e, hazards_new(e)};
+    Touch t = {e, hazards_new(e), true};
 
     ir_walk(s, touch_stmt, touch_expr, &t);
-    return t.h.read[b->id] || t.h.written[b->id];
+    return t.h;
+}
+
+bool touches(Emit *e, IrStmt *s, const IrBuffer *b)
+{
+    Hazards h = touched(e, s);
+    int id = root_buffer((IrBuffer *)b)->id;
+
+    return h.read[id] || h.written[id];
+}
+
+bool writes(Emit *e, IrStmt *s, const IrBuffer *b)
+{
+    return touched(e, s).written[root_buffer((IrBuffer *)b)->id];
 }
 
 // The workspace of a reduction counts as the object after the buffers.
@@ -184,7 +198,7 @@ void sync_now(Emit *e)
 
 void sync_before(Emit *e, IrStmt *s)
 {
-    Touch t = {e, hazards_new(e)};
+    Touch t = {e, hazards_new(e), false};
 
     ir_walk(s, touch_stmt, touch_expr, &t);
     touch_workspace(&t, s);
@@ -193,7 +207,7 @@ void sync_before(Emit *e, IrStmt *s)
 
 void sync_read(Emit *e, const IrExpr *x)
 {
-    Touch t = {e, hazards_new(e)};
+    Touch t = {e, hazards_new(e), false};
 
     if (!x)
         return;

@@ -48,6 +48,15 @@ static void descriptor(Emit *e, const Operand *o, const char *name,
          (long long)(rows ? step(o, rows, 0) : 0));
 }
 
+const PlanGemm *wgmma_of(const Emit *e, const IrStmt *s)
+{
+    for (int i = 0; i < e->launch->gemm_count; i++)
+        if (e->launch->gemms[i].stmt == s &&
+            e->launch->gemms[i].unit == PLAN_WGMMA)
+            return &e->launch->gemms[i];
+    return NULL;
+}
+
 // ---- the instruction -------------------------------------------------------
 
 static const char *word_of(DType t)
@@ -171,7 +180,7 @@ static Text adds(Emit *e, const PlanGemm *g)
     int64_t known;
 
     if (!x)
-        return TEXT("1");
+        return e->from_zero == g->stmt ? TEXT("0") : TEXT("1");
     if (ir_is_int(x, &known))
         return known ? TEXT("0") : TEXT("1");
     return text_format(e->arena, "!(%.*s)", TEXT_ARG(expr(e, x)));
