@@ -102,7 +102,7 @@ static bool is_first(const PlanLaunch *l, int at)
         return false;
     for (int i = 0; i < at; i++)
         if (l->moves[i].buffer == l->moves[at].buffer &&
-            l->moves[i].way == l->moves[at].way)
+            l->moves[i].way == l->moves[at].way && is_printed(&l->moves[i]))
             return false;
     return true;
 }
