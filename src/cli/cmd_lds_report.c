@@ -1,5 +1,6 @@
 // cmd_lds_report.c - `tilesim lds-report`: does it fit, and how many at a time?
 #include "cli/lds_advice.h"
+#include "cli/lds_html.h"
 #include "cli/lds_sweep.h"
 #include "cli/report.h"
 
@@ -7,7 +8,7 @@ typedef struct {
     Session s;
     const Device *devices[DEVICE_COUNT];
     int device_count;
-    TextBuf out;
+    TextBuf out, html;
     Json json;
     int kernels;
     ExitCode exit;
@@ -101,6 +102,8 @@ static void one_kernel(Report *r, KernelObject *k, const CaseOptions *o)
         lds_report_free(&report);
         return;
     }
+    if (cli_given(c, OPT_HTML))
+        lds_html_kernel(&r->html, &report);
     if (r->kernels++ && !c->json)
         buf_addc(&r->out, '\n');
     if (c->json) {
@@ -178,6 +181,18 @@ static void end_document(Report *r)
     buf_addc(&r->out, '\n');
 }
 
+static void write_page(Report *r)
+{
+    Cli *c = r->s.cli;
+    const char *path = text_cstr(c->arena, cli_text(c, OPT_HTML, "")), *why;
+
+    lds_html_end(&r->html);
+    if (file_write(path, r->html.at, r->html.len, &why))
+        return;
+    diag_error(c->diag, EXIT_ENVIRONMENT, (Span){0}, "no-file",
+               "cannot write '%s': %s", path, why);
+}
+
 int cmd_lds_report(Cli *c)
 {
     Report r = {.exit = EXIT_CLEAN};
@@ -191,12 +206,17 @@ int cmd_lds_report(Cli *c)
         return diag_exit(c->diag);
     if (c->json)
         begin_document(&r);
+    if (cli_given(c, OPT_HTML))
+        lds_html_begin(&r.html, r.s.path);
     all_kernels(&r);
+    if (cli_given(c, OPT_HTML))
+        write_page(&r);
     r.exit = exit_worst(r.exit, session_exit(&r.s));
     if (c->json)
         end_document(&r);
     buf_write(&r.out, stdout);
     buf_release(&r.out);
+    buf_release(&r.html);
     session_close(&r.s);
     if (nowhere)
         fclose(nowhere);
