@@ -20,7 +20,7 @@ struct GpuDialect {
     const char *arena;          // declares shared memory
     const char *barrier;        // all threads of a block meet
     const char *trap;           // the kernel ends with an error
-    bool has_ldmatrix;
+    bool has_ldmatrix, has_cp_async;
     const GpuPart *parts;       // functions that are one instruction
     int part_count;
 };

@@ -312,20 +312,27 @@ static const GpuPart parts[] = {
      "    asm volatile(\"wgmma.wait_group.sync.aligned %0;\" :: \"n\"(n) : \"memory\");\n"
      "}\n"},
     {"cp_async", "",
-     "template <int n> DEVICE void cp_async(void *to, const void *from)\n"
+     "// n bytes, or zeros where there is nothing; 16 pass by L1.\n"
+     "template <int n>\n"
+     "DEVICE void cp_async(void *to, const void *from, bool there)\n"
      "{\n"
-     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], %2;\"\n"
-     "                 :: \"r\"(shared_address(to)), \"l\"(from), \"n\"(n) : \"memory\");\n"
-     "}\n"
-     "template <> DEVICE void cp_async<16>(void *to, const void *from)\n"
-     "{\n"
-     "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\"\n"
-     "                 :: \"r\"(shared_address(to)), \"l\"(from) : \"memory\");\n"
+     "    if constexpr (n == 16)\n"
+     "        asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\"\n"
+     "                     :: \"r\"(shared_address(to)), \"l\"(from),\n"
+     "                        \"r\"(there ? n : 0) : \"memory\");\n"
+     "    else\n"
+     "        asm volatile(\"cp.async.ca.shared.global [%0], [%1], %2, %3;\"\n"
+     "                     :: \"r\"(shared_address(to)), \"l\"(from), \"n\"(n),\n"
+     "                        \"r\"(there ? n : 0) : \"memory\");\n"
      "}\n"},
-    {"cp_async_commit|cp_async_wait", "",
+    {"cp_async_commit|cp_async_wait|cp_async_wait_all", "",
      "DEVICE void cp_async_commit()\n"
      "{\n"
      "    asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n"
+     "}\n"
+     "DEVICE void cp_async_wait_all()\n"
+     "{\n"
+     "    asm volatile(\"cp.async.wait_all;\" ::: \"memory\");\n"
      "}\n"
      "template <int n> DEVICE void cp_async_wait()\n"
      "{\n"
@@ -344,6 +351,7 @@ static const GpuDialect cuda = {
     .barrier = "__syncthreads()",
     .trap = "__trap()",
     .has_ldmatrix = true,
+    .has_cp_async = true,
     .parts = parts,
     .part_count = countof(parts),
 };

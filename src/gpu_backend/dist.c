@@ -94,17 +94,22 @@ static void set_ranges(Emit *e, const Dist *d)
 
 static void define_by_division(Emit *e, const Dist *d)
 {
+    int v = d->vector > 1 ? d->vector : 1;
+
     for (int i = 0; i < d->rank; i++) {
         int64_t inner = 1;
         for (int k = i + 1; k < d->rank; k++)
-            inner *= d->extent[k];
+            inner *= d->extent[k] / (k == d->rank - 1 ? v : 1);
+        bool last = i == d->rank - 1;
         Text x = TEXT("p");
         if (inner > 1)
             x = text_format(e->arena, "%.*s / %lld", TEXT_ARG(x),
                             (long long)inner);
         if (i)
             x = text_format(e->arena, "%.*s %% %lld", TEXT_ARG(x),
-                            (long long)d->extent[i]);
+                            (long long)d->extent[i] / (last ? v : 1));
+        if (last && v > 1)
+            x = text_format(e->arena, "%.*s * %d", TEXT_ARG(x), v);
         line(e, "const int %.*s = %.*s;", TEXT_ARG(d->index[i]), TEXT_ARG(x));
     }
 }
@@ -161,6 +166,8 @@ static void open_dealt(Emit *e, Dist *d)
 
     d->braces = 1;
     if (is_fixed(d, &points)) {
+        if (d->vector > 1)
+            points /= d->vector;
         open_brace(e, "for (int p = tid; p < %lld; p += %d) {",
                    (long long)points, e->threads);
         define_by_division(e, d);

@@ -21,6 +21,7 @@ typedef struct Dist {
     Text index[IR_MAX_RANK];        // text of the loop variables
     const IrVar *var[IR_MAX_RANK];  // or NULL, for tile operations
     Text mine;                      // whether this thread is a point's first
+    int vector;                     // dealt out: elements at a time; 0 is 1
     int braces;
     struct Dist *before;
 } Dist;
@@ -48,6 +49,9 @@ typedef struct {
     int divergent;                  // depth of conditions that threads differ in
     Dist *dist;                     // the loop around, or NULL
     Hazards hazards, left;          // `left`: at breaks and continues
+    bool uses_async;                // barriers wait for copies
+    bool in_ring, ring_copy;        // a pipelined loop; its copies ahead
+    bool *ringed;                   // by buffer id: the loop guards it
     bool quiet;                     // a dry run: hazards only
     bool failed, cooperative;
     Span at;                        // of the statement
@@ -72,6 +76,7 @@ bool gpu_is_hint(const Emit *e, const IrStmt *s);
 
 // prelude.c - the functions that `kernels` calls.
 void prelude(Emit *e, TextBuf *out, Text kernels);
+bool prelude_has(const Emit *e, Text name);     // a function of that name
 
 // text.c - lines of output.
 void line(Emit *e, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -154,7 +159,7 @@ void loop_body(Emit *e, IrStmt *s, LoopBody *body);
 
 // tile.c, copy.c, gemm.c, reduce.c, thread.c
 void tile(Emit *e, IrStmt *s);
-void copy_loop(Emit *e, IrStmt *s, const IrCopyMap *m);
+bool copy_vectors(Emit *e, IrStmt *s, const IrCopyMap *m);
 void gemm(Emit *e, IrStmt *s);
 void reduce(Emit *e, IrStmt *s);
 void scan(Emit *e, IrStmt *s);
@@ -179,6 +184,12 @@ const PlanFeedCopy *fed_ring(const Emit *e, const IrBuffer *b);
 // sync.c - barriers where shared memory asks for them.
 void sync_before(Emit *e, IrStmt *s);           // and notes what s touches
 void sync_now(Emit *e);
+// ring.c - a pipelined loop whose copies run ahead.
+void ring_loop(Emit *e, IrStmt *s, const PlanRing *r);
+const PlanRing *ring_of(const Emit *e, const IrStmt *s);
+bool ring_copies(const Emit *e, const IrStmt *s);       // s is one of them
+
+void sync_writes(Emit *e, const bool *buffers); // of buffers, by id
 void meet(Emit *e);             // all of the block's threads, hazards or not
 void sync_read(Emit *e, const IrExpr *x);       // a condition or bound
 Hazards hazards_copy(Emit *e, const Hazards *h);

@@ -317,6 +317,21 @@ static const GpuPart functions[] = {
      "           (u32)bits_as<u8>(z) << 16 | (u32)bits_as<u8>(w) << 24;\n"
      "}\n"
      "DEVICE u32 pack(float x) { return f32_bits(x); }\n"},
+    {"move|move_or_clear", "",
+     "// n bytes at once; both sides start at a multiple of n.\n"
+     "template <int n> struct alignas(n) Bytes { u32 word[n / 4]; };\n"
+     "template <int n> DEVICE void move(void *to, const void *from)\n"
+     "{\n"
+     "    *(Bytes<n> *)to = *(const Bytes<n> *)from;\n"
+     "}\n"
+     "template <int n>\n"
+     "DEVICE void move_or_clear(void *to, const void *from, bool there)\n"
+     "{\n"
+     "    Bytes<n> x = {};\n"
+     "    if (there)\n"
+     "        x = *(const Bytes<n> *)from;\n"
+     "    *(Bytes<n> *)to = x;\n"
+     "}\n"},
     {"swizzle", "",
      "// Element (i, j) of a tile in shared memory: panels of n 16-byte chunks of v\n"
      "// elements; the row mixes the chunks, so that columns spread over the banks.\n"
@@ -532,6 +547,21 @@ static bool is_named(const GpuPart *p, Text in)
         from = to + 1;
     }
     return false;
+}
+
+static bool names_it(const GpuPart *part, int n, Text name)
+{
+    for (int i = 0; i < n; i++)
+        if (occurs(text_of(part[i].names), name))
+            return true;
+    return false;
+}
+
+bool prelude_has(const Emit *e, Text name)
+{
+    return names_it(types, countof(types), name) ||
+           names_it(e->dialect->parts, e->dialect->part_count, name) ||
+           names_it(functions, countof(functions), name);
 }
 
 // From the last part to the first, so that what a part calls is seen.

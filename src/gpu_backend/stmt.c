@@ -333,6 +333,8 @@ static void for_stmt(Emit *e, IrStmt *s)
     default:
         if (s == e->launch->feed.loop)
             fed_loop(e, s);
+        else if (ring_of(e, s) && !e->in_ring && !e->divergent)
+            ring_loop(e, s, ring_of(e, s));
         else
             serial(e, s);
         return;
@@ -422,7 +424,7 @@ void stmt(Emit *e, IrStmt *s)
     e->at = s->at;
     if (tells_line(e, s))
         note_line(e, s);
-    if (feed_waits(e, s))
+    if (feed_waits(e, s) || (e->in_ring && ring_copies(e, s)))
         return;
     switch (s->kind) {
     case STMT_BLOCK:    block(e, s);        break;

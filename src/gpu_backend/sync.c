@@ -57,13 +57,15 @@ void hazards_clear(Emit *e)
 typedef struct {
     Emit *e;
     Hazards h;
-    bool registers;                 // they count as well
+    bool all;                       // registers and what a ring guards, too
 } Touch;
 
 static void touch(Touch *t, IrBuffer *b, bool is_write)
 {
     b = root_buffer(b);
-    if (!t->registers && b->scope != SCOPE_GLOBAL && !in_shared(t->e, b))
+    if (!t->all && b->scope != SCOPE_GLOBAL && !in_shared(t->e, b))
+        return;
+    if (!t->all && t->e->ringed[b->id])
         return;
     (is_write ? t->h.written : t->h.read)[b->id] = true;
 }
@@ -189,11 +191,21 @@ void meet(Emit *e)
 
 void sync_now(Emit *e)
 {
+    if (e->uses_async && !e->in_ring)
+        line(e, "cp_async_wait_all();");
     // What threads stored, the matrix unit has to see.
     if (e->has_wgmma)
         line(e, "fence_async();");
     meet(e);
     hazards_clear(e);
+}
+
+void sync_writes(Emit *e, const bool *buffers)
+{
+    Hazards h = hazards_new(e);
+
+    memcpy(h.written, buffers, sizeof(bool) * e->k->buffer_count);
+    settle(e, &h);
 }
 
 void sync_before(Emit *e, IrStmt *s)

@@ -77,13 +77,15 @@ static const char *const reserved[] = {
     "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "index", "linux", "unix",
     "e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "k0", "m0", "n0", "o0",
     "o1", "r0", "x0", "sum0", "ta", "tb", "ti", "tj", "part", "work", "points",
-    "swizzle", "pack", "panels", "shuffle", "identity", "DEVICE", "threadIdx",
-    "blockIdx", "gridDim", "blockDim", "warpSize", "e4m3", "e5m2", "assert",
-    "exchange", "ballot", "sigmoid", "magnitude", "moved",
+    "DEVICE", "threadIdx", "blockIdx", "gridDim", "blockDim", "warpSize", "e4m3", "e5m2", "assert",
+    "a", "b", "group", "add", "slot", "slot_ahead", "phase", "trip", "trips",
+    "barriers",
 };
 
-static bool is_reserved(Text name)
+static bool is_reserved(const Emit *e, Text name)
 {
+    if (prelude_has(e, name))
+        return true;
     for (size_t i = 0; i < countof(reserved); i++)
         if (text_is(name, reserved[i]))
             return true;
@@ -111,7 +113,7 @@ static Text unique(Emit *e, Map *used, Text wanted, int id, bool buffer)
     Text name = clean(e, wanted);
 
     // Two underscores belong to the compiler.
-    if (is_reserved(name) || map_get(used, name) || name.at[0] == '_')
+    if (is_reserved(e, name) || map_get(used, name) || name.at[0] == '_')
         name = text_format(e->arena, "%.*s_%s%d", TEXT_ARG(name),
                            buffer ? "b" : "v", id);
     if (name.at[0] == '_')

@@ -104,6 +104,8 @@ static void loop_over(Emit *e, IrStmt *s)
         return;
     }
     sync_before(e, s);
+    if ((s->op == OP_COPY || s->op == OP_ASYNC_COPY) && copy_vectors(e, s, &m))
+        return;
     if (!m.rank)
         open_brace(e, "if (tid == 0) {");
     else

@@ -13,6 +13,7 @@ typedef struct {
     bool *known;                    // variables the producer has, by id
     bool *stored;                   // global buffers the launch writes, by id
     bool ok;                        // of the walk under way
+    bool by_threads;                // copies need not be TMA's
 } Find;
 
 // ---- what the producer can compute -----------------------------------------
@@ -149,13 +150,15 @@ static bool feedable(Find *f, IrStmt *s, PlanFeedCopy *c)
 {
     bool bulk;
 
-    if (s->kind != STMT_TILE || s->op != OP_COPY || !plan_is_tma(f->p, s, &bulk))
+    if (s->kind != STMT_TILE || s->op != OP_COPY ||
+        (!f->by_threads && !plan_is_tma(f->p, s, &bulk)))
         return false;
     *c = (PlanFeedCopy){.stmt = s};
     if (!ir_resolve_copy(f->p->kernel, s->at, s->operand[0].region,
                          s->operand[1].region, &c->map))
         return false;
     if (c->map.src.buffer->scope != SCOPE_GLOBAL ||
+        c->map.dst.buffer->scope != SCOPE_SHARED ||
         !is_plain_tensor(f, c->map.src.buffer) ||
         has_view(f->p, c->map.dst.buffer) || !fill_box(c))
         return false;
@@ -371,6 +374,108 @@ void plan_settle_feed(PlanState *p)
         if (c->in_loop)
             p->slots[c->map.dst.buffer->id] = f->stages;
     }
+}
+
+// ---- rings that the block's own threads fill -------------------------------
+
+// What the body does first with a tile is the copy.
+static bool copied_first(Find *f, IrStmt *block, const PlanFeedCopy *c,
+                         bool *done)
+{
+    for (int i = 0; i < block->len && !*done; i++) {
+        IrStmt *s = block->body[i];
+        if (s->kind == STMT_BLOCK) {
+            if (!copied_first(f, s, c, done))
+                return false;
+        } else if (s == c->stmt) {
+            *done = true;
+        } else {
+            Touched t = touched(f, s, c->map.dst.buffer);
+            if (t.reads + t.writes)
+                return false;
+        }
+    }
+    return true;
+}
+
+enum { MAX_COPIES = 16 };
+
+static bool find_ring(void *ctx, IrStmt *s)
+{
+    Find *f = ctx;
+    PlanState *p = f->p;
+    PlanRing r = {.loop = s};
+    PlanFeed feed = {.loop = s};
+
+    if (s == p->launch->feed.loop)
+        return false;
+    if (s->kind != STMT_FOR || s->loop != LOOP_PIPELINED)
+        return true;
+    r.stages = (int)ir_attr_int(s, ATTR_NUM_STAGES, 0);
+    f->known = new_array(p->arena, bool, p->kernel->next_var + 1);
+    for (int i = 0; i < p->kernel->next_var; i++)
+        f->known[i] = true;
+    if (r.stages < 2 || !can_feed(f, s))
+        return true;
+    p->feed_copies.len = 0;
+    copies_in(f, &feed, s->then);
+    r.copies = new_array(p->arena, PlanFeedCopy, p->feed_copies.len + 1);
+    for (int i = 0; i < p->feed_copies.len && r.count < MAX_COPIES; i++) {
+        bool done = false;
+        if (copied_first(f, s->then, &p->feed_copies.at[i], &done) && done)
+            r.copies[r.count++] = p->feed_copies.at[i];
+    }
+    r.known = f->known;
+    if (r.count)
+        p->launch->rings[p->launch->ring_count++] = r;
+    return false;
+}
+
+static bool count_loop(void *ctx, IrStmt *s)
+{
+    *(int *)ctx += s->kind == STMT_FOR && s->loop == LOOP_PIPELINED;
+    return true;
+}
+
+static void set_slots(PlanState *p)
+{
+    for (int i = 0; i < p->launch->ring_count; i++) {
+        const PlanRing *r = &p->launch->rings[i];
+        for (int j = 0; j < r->count; j++)
+            p->slots[r->copies[j].map.dst.buffer->id] = r->stages;
+    }
+}
+
+void plan_find_rings(PlanState *p, IrStmt *launch)
+{
+    Find f = {.p = p, .launch = launch, .by_threads = true,
+              .stored = new_array(p->arena, bool, p->kernel->buffer_count + 1)};
+    int loops = 0;
+
+    if (p->device->vendor != VENDOR_NVIDIA || !is_whole_block(&f))
+        return;
+    plan_touches(p, launch, note_store, f.stored);
+    ir_walk(launch->then, count_loop, NULL, &loops);
+    p->launch->rings = new_array(p->arena, PlanRing, loops + 1);
+    ir_walk(launch->then, find_ring, NULL, &f);
+    set_slots(p);
+}
+
+// One stage less for the deepest; false where all have one.
+bool plan_shrink_rings(PlanState *p)
+{
+    PlanRing *deepest = NULL;
+
+    for (int i = 0; i < p->launch->ring_count; i++) {
+        PlanRing *r = &p->launch->rings[i];
+        if (r->stages > 1 && (!deepest || r->stages > deepest->stages))
+            deepest = r;
+    }
+    if (!deepest)
+        return false;
+    deepest->stages--;
+    set_slots(p);
+    return true;
 }
 
 const PlanFeedCopy *plan_fed_by(const PlanFeed *f, const IrBuffer *b)

@@ -55,6 +55,7 @@ static bool build_launch(void *ctx, IrStmt *s)
         plan_infer_own(p);
         plan_shared_layouts(p);
         plan_settle_feed(p);
+        plan_find_rings(p, s);
         plan_keep_own(p);
     } else {
         plan_infer(p);
@@ -64,6 +65,9 @@ static bool build_launch(void *ctx, IrStmt *s)
         plan_tasks(p);
     }
     b->ok &= plan_arena(p, s);
+    while (b->ok && p->launch->arena > p->device->smem_block &&
+           plan_shrink_rings(p))
+        b->ok &= plan_arena(p, s);
     return false;
 }
 

@@ -140,6 +140,15 @@ typedef struct {
     int64_t bytes;                  // of all boxes
 } PlanFeedCopy;
 
+// Rules `tilesim`: a pipelined loop whose copies run `stages` - 1 trips ahead.
+typedef struct {
+    IrStmt *loop;
+    int stages;                     // 1: there is no room for more
+    PlanFeedCopy *copies;           // in program order
+    int count;
+    const bool *known;              // variables that the copies need, by id
+} PlanRing;
+
 typedef struct {
     IrStmt *loop;                   // NULL: nothing is fed
     int stages;                     // slots of each ring
@@ -170,6 +179,8 @@ typedef struct {
     PlanReduce *reduces;
     int reduce_count;
     PlanFeed feed;
+    PlanRing *rings;
+    int ring_count;
 } PlanLaunch;
 
 typedef struct {

@@ -168,6 +168,9 @@ void plan_moves(PlanState *p, IrStmt *launch);
 // rings once shared layouts are known.
 void plan_find_feed(PlanState *p, IrStmt *launch);
 void plan_settle_feed(PlanState *p);
+// Pipelined loops that no producer feeds; their slots, fewer until all fit.
+void plan_find_rings(PlanState *p, IrStmt *launch);
+bool plan_shrink_rings(PlanState *p);
 
 // arena.c
 bool plan_arena(PlanState *p, IrStmt *launch);

@@ -46,7 +46,7 @@ static struct {
     void **parameters;
     unsigned char *arena;
     Dim block, block_size, grid;
-    bool stuck;
+    unsigned blocks;
 } run;
 
 static Dim current_index;
@@ -116,6 +116,7 @@ typedef struct {
     const unsigned char (*(*collect)(const void *, unsigned long))[64];
     int (*lane)(void);
     int (*thread_number)(void);
+    unsigned *block_number;
     void (*pause)(void);
 } Emulator;
 
@@ -228,6 +229,7 @@ static bool run_block(void)
         set_up(i);
     memset(run.arena, 0xff, SHARED);
     run.votes[0] = run.votes[1] = 0;
+    run.blocks++;
     for (int idle = 0;;) {
         bool ran = false;
         for (int i = 0; i < run.threads; i++) {
@@ -271,7 +273,7 @@ EXPORT cuModuleLoadData(void **module, const void *image)
     }
     *e = (Emulator){&current_index, &run.block, &run.block_size, &run.grid,
                     &run.arena, sync_block, sync_count, sync_some, collect,
-                    lane, thread_number, pause_thread};
+                    lane, thread_number, &run.blocks, pause_thread};
     return CUDA_OK;
 }
 

@@ -30,6 +30,7 @@ extern "C" struct Emulator {
     const unsigned char (*(*collect)(const void *mine, unsigned long n))[64];
     int (*lane)();
     int (*thread_number)();
+    unsigned *block_number;         // of all blocks that ran
     void (*pause)();                // others go on; what is polled may change
 } emulator;
 

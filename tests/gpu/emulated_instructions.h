@@ -188,14 +188,58 @@ static inline void mma_f16_f16(f16 *d, const u32 *a, const u32 *b)
 }
 #endif
 
-// ---- asynchronous copies: done at once
+// ---- asynchronous copies: done when they are waited for, as late as may be
 
-template <int n> static inline void cp_async(void *to, const void *from)
+struct Pending {
+    void *to;
+    const void *from;
+    int bytes, group;
+};
+struct Copies {
+    Pending at[2048];
+    int count, group;
+    unsigned block;
+};
+static Copies copies_of[1024];
+
+static inline Copies *my_copies()
 {
-    memcpy(to, from, n);
+    Copies *c = &copies_of[emulator.thread_number()];
+    if (c->block != *emulator.block_number)
+        c->count = c->group = 0;
+    c->block = *emulator.block_number;
+    return c;
 }
-static inline void cp_async_commit() {}
-template <int n> static inline void cp_async_wait() {}
+template <int n>
+static inline void cp_async(void *to, const void *from, bool there)
+{
+    Copies *c = my_copies();
+    if ((uintptr_t)to % n || (there && (uintptr_t)from % n) ||
+        c->count == 2048)
+        __builtin_trap();
+    c->at[c->count++] = Pending{to, there ? from : nullptr, n, c->group};
+}
+static inline void cp_async_commit() { my_copies()->group++; }
+static inline void finish_copies(int before)
+{
+    Copies *c = my_copies();
+    int kept = 0;
+    for (int i = 0; i < c->count; i++) {
+        const Pending *p = &c->at[i];
+        if (p->group >= before)
+            c->at[kept++] = *p;
+        else if (p->from)
+            memcpy(p->to, p->from, p->bytes);
+        else
+            memset(p->to, 0, p->bytes);
+    }
+    c->count = kept;
+}
+template <int n> static inline void cp_async_wait()
+{
+    finish_copies(my_copies()->group - n);
+}
+static inline void cp_async_wait_all() { finish_copies(1 << 30); }
 
 // ---- mbarriers
 
