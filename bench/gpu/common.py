@@ -73,7 +73,11 @@ def write(name, rows, **more):
     """A document of bench/results; `name` is a path."""
     document = {"commit": commit(), "command": " ".join(sys.argv),
                 "device": smi("name"), "driver": smi("driver_version"),
-                **more, "rows": rows}
+                **more}
     with open(name, "w") as f:
-        json.dump(document, f, indent=1)
-        f.write("\n")
+        f.write("{\n")
+        for key, value in document.items():
+            f.write(" %s: %s,\n" % (json.dumps(key), json.dumps(value)))
+        f.write(' "rows": [\n')
+        f.write(",\n".join("  " + json.dumps(row) for row in rows))
+        f.write("\n ]\n}\n")

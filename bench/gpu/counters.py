@@ -1,17 +1,13 @@
-"""The profiler's wavefronts of each shared access of emitted kernels, held
-against those that the plan counts.
+"""The profiler's counters of each kind of shared access in emitted kernels:
+wavefronts, and those that an access without bank conflicts would take.
 
-usage: counters.py OUT.json [RULES...]; RULES: tilesim (default), tilelang
+usage: counters.py OUT.json [PROGRAM...]
 
-ncu attributes counters to SASS instructions; -lineinfo takes those to lines of
-the generated source, whose comments name lines of the program. The plan's side
-is `lds-report --as=RULES --target h200 --json`. Sums are by program line and
-direction: loads, stores, asynchronous copies.
+ncu attributes them to SASS instructions; here they are summed by mnemonic.
 """
 
 import csv
 import io
-import json
 import os
 import re
 import subprocess
@@ -22,9 +18,11 @@ import common
 
 CASES = {
     "fa": "seq_len=512 heads=2",
+    "mha_fwd_bhsd": "heads=2 seq_q=1024 seq_kv=1024",
     "gqa_fwd": "",
     "mha_bwd": "",
     "gqa_bwd": "",
+    "gemm": "M=1024 N=1024 K=1024",
     "softmax": "M=128 N=4096",
     "rms_norm": "M=128 N=4096",
     "layer_norm": "M=128 N=2048",
@@ -38,110 +36,70 @@ CASES = {
 }
 
 
-def profile(entry, words, rules, folder):
-    """CSV rows of the profiler, by kernel, one a SASS instruction."""
+def profile(entry, words, folder):
+    """The profiler's source page, one row a SASS instruction."""
     report = os.path.join(folder, "p.ncu-rep")
     run = [os.path.abspath(common.tilesim()), "gpu", common.program(entry),
            "--kernel", entry["kernel"], *common.defines(words), "--no-ref",
-           "--as", rules, "--keep", "-q"]
+           "-q"]
     done = subprocess.run(
         ["ncu", "--clock-control", "none", "--section", "SourceCounters",
-         "--import-source", "yes", "--source-folders", folder, "-f", "-o",
-         report, *run], cwd=folder, capture_output=True, text=True)
+         "-f", "-o", report, *run], cwd=folder, capture_output=True, text=True)
     if not os.path.exists(report):
         return None, (done.stdout + done.stderr)[-400:]
     page = subprocess.run(
         ["ncu", "-i", report, "--page", "source", "--print-source", "sass",
          "--csv", "--print-units", "base"],
         cwd=folder, capture_output=True, text=True)
-    lines = subprocess.run(
-        ["ncu", "-i", report, "--page", "source", "--print-source",
-         "cuda,sass", "--csv", "--print-units", "base"],
-        cwd=folder, capture_output=True, text=True)
-    return (page.stdout, lines.stdout), done.stderr[-200:]
+    return page.stdout, ""
 
 
-def planned(entry, words, rules):
-    done = subprocess.run(
-        [common.tilesim(), "lds-report", common.program(entry), "--kernel",
-         entry["kernel"], *common.defines(words), "--as", rules, "--target",
-         "h200", "--json", "-q"], capture_output=True, text=True)
-    try:
-        kernel = json.loads(done.stdout)["kernels"][0]
-    except (ValueError, IndexError):
-        return None
-    return [a for l in kernel["launches"] for t in l["targets"]
-            for a in t.get("accesses", [])
-            if a["space"] == "shared" and a["lsu"]]
+def mnemonic(sass):
+    """LDS, STS, LDSM, LDGSTS...: of what touches shared memory, or None."""
+    words = re.sub(r"^@!?U?P\w+\s+", "", sass.strip()).split()
+    op = words[0] if words else ""
+    return op if op.startswith(("LDS", "STS", "ATOMS", "LDGSTS")) else None
 
 
-def direction(sass):
-    op = re.sub(r"^@!?U?P\w+\s+", "", sass.strip()).split()[0]
-    if op.startswith(("LDS", "LDSM")):
-        return "read"
-    if op.startswith(("STS", "STSM")):
-        return "write"
-    if op.startswith("LDGSTS"):
-        return "write"
-    return None
-
-
-def measured(text):
-    """{(program line, direction): [wavefronts, ideal]} of the cuda,sass page."""
-    sums, line, header = {}, None, None
+def sums(text):
+    """{(kernel, mnemonic): [executed, wavefronts, ideal]}"""
+    out, header, kernel = {}, None, ""
     for row in csv.reader(io.StringIO(text)):
-        if any(c.startswith("L1 Wavefronts Shared") for c in row):
+        if len(row) == 2 and row[0] in ("Function Name", "Kernel Name"):
+            kernel = row[1]
+        elif "L1 Wavefronts Shared" in row:
             header = row
-            continue
-        if not header or len(row) != len(header):
-            continue
-        cells = dict(zip(header, row))
-        source = cells.get("Source", "")
-        mark = re.findall(r"// [\w.]+:(\d+)", source)
-        if mark:
-            line = int(mark[-1])
-        way = direction(source) if source.strip() else None
-        if way and line is not None:
-            sum_ = sums.setdefault((line, way), [0, 0])
-            sum_[0] += float(cells.get("L1 Wavefronts Shared") or 0)
-            sum_[1] += float(cells.get("L1 Wavefronts Shared Ideal") or 0)
-    return sums
+        elif header and len(row) == len(header):
+            op = mnemonic(row[header.index("Source")])
+            if not op:
+                continue
+            cell = out.setdefault((kernel, op), [0, 0, 0])
+            for i, name in enumerate(("Instructions Executed",
+                                      "L1 Wavefronts Shared",
+                                      "L1 Wavefronts Shared Ideal")):
+                cell[i] += int(float(row[header.index(name)] or 0))
+    return out
 
 
 def main():
     configs, rows = common.configs(), []
-    keep = os.environ.get("KEEP_PAGES")
-    for rules in sys.argv[2:] or ["tilesim"]:
-        for name, words in CASES.items():
-            entry = configs[name]
-            words = words or entry["sizes"]["default"][0]
-            with tempfile.TemporaryDirectory() as folder:
-                pages, log = profile(entry, words, rules, folder)
-            if not pages:
-                rows.append({"program": name, "rules": rules, "error": log})
-                print("%-18s %s" % (name, log[-100:]), flush=True)
-                continue
-            if keep:
-                for kind, text in zip(("sass", "both"), pages):
-                    with open(os.path.join(keep, "%s_%s_%s.csv" % (
-                            name, rules, kind)), "w") as f:
-                        f.write(text)
-            plan = {}
-            for a in planned(entry, words, rules) or []:
-                key = a["line"], a["way"]
-                plan[key] = plan.get(key, 0) + a.get("passes", 0)
-            seen = measured(pages[1])
-            same = sum(seen.get(k, [0])[0] == v for k, v in plan.items())
-            excess = sum(w - i for w, i in seen.values())
-            print("%-18s %-9s %d of %d accesses equal; %d lines, %.0f "
-                  "wavefronts beyond the ideal" % (
-                      name, rules, same, len(plan), len(seen), excess),
-                  flush=True)
-            for key in sorted(set(plan) | set(seen)):
-                rows.append({"program": name, "rules": rules, "line": key[0],
-                             "way": key[1], "plan": plan.get(key),
-                             "measured": seen.get(key, [None])[0],
-                             "ideal": seen.get(key, [0, None])[1]})
+    for name, words in CASES.items():
+        if sys.argv[2:] and name not in sys.argv[2:]:
+            continue
+        entry = configs[name]
+        words = words or entry["sizes"]["default"][0]
+        with tempfile.TemporaryDirectory() as folder:
+            page, log = profile(entry, words, folder)
+        if page is None:
+            rows.append({"program": name, "size": words, "error": log})
+            print("%-18s %s" % (name, log[-100:]), flush=True)
+            continue
+        for (kernel, op), (executed, waves, ideal) in sums(page).items():
+            rows.append({"program": name, "size": words, "kernel": kernel,
+                         "instruction": op, "executed": executed,
+                         "wavefronts": waves, "ideal": ideal})
+            print("%-18s %-16s %-20s %9d wavefronts, %9d beyond the ideal" % (
+                name, kernel[:16], op, waves, waves - ideal), flush=True)
     common.write(sys.argv[1], rows)
 
 

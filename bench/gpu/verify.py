@@ -29,6 +29,8 @@ def check(case):
         row["errors"] = errors
     if launch and "outputs" in launch:
         outs = launch["outputs"]
+        row["kernels"] = launch["build"]["kernels"]
+        row["build_seconds"] = launch["build"]["seconds"]
         row["rel_run"] = max((o["run"]["rel"] for o in outs), default=0,
                              key=float)
         compared = sum(o["run"]["compared"] for o in outs)
