@@ -67,6 +67,8 @@ def live_documents(tilesim, top):
         ["run", "-q", gemm, "--target", "all", "-D", "M=20", "-D", "N=20",
          "-D", "K=20"],
         ["run", "-q", gemm, "--sweep", "M=16,x N=3", "-D", "K=8"],
+        ["gpu", "-q", gemm, "--build-only", "-D", "M=20", "-D", "N=20",
+         "-D", "K=20"],
         ["explain", "layout", "mfma_32x32x8_f16"],
         ["explain", "device"],
         ["explain", "device", "mi300x"],

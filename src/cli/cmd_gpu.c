@@ -17,6 +17,7 @@ typedef struct {
     bool build_only, verify, bench, keep, diff_plan;
     int runs;
     Gpu *gpu;                       // opened when first needed
+    bool shown;                     // the launch has its report
     ExitCode no_gpu;                // why there is none; 0: not tried, or open
     struct {                        // judged for a script
         const KernelObject **at;
@@ -125,12 +126,29 @@ static void show(GpuRun *g, const GpuReport *report)
 {
     TextBuf b = {0};
 
+    g->shown = true;
     if (g->run.s.cli->json)
         gpu_report_json(&g->run.json, report);
     else if (report->run.sweep.len)
         gpu_report_line(&b, report);
     else
         gpu_report_text(&b, report);
+    buf_write(&b, stdout);
+    fflush(stdout);
+    buf_release(&b);
+}
+
+// A sweep has a row for a launch that came to nothing, too.
+static void show_nothing(GpuRun *g, Text sweep, ExitCode code)
+{
+    TextBuf b = {0};
+
+    if (!sweep.len || g->shown)
+        return;
+    if (g->run.s.cli->json)
+        report_json_not_run(&g->run.json, code, sweep);
+    else
+        report_line_not_run(&b, code, sweep);
     buf_write(&b, stdout);
     fflush(stdout);
     buf_release(&b);
@@ -236,6 +254,7 @@ static ExitCode judge_case(Run *r, const RunCase *rc)
 
     vec_push(r->s.cli->arena, &g->seen, k);
     r->last_upstream = true;        // a script goes on to its other kernels
+    g->shown = false;
     if (!open_device(g))
         return g->no_gpu;
     if (gpu_kernel_make(r->s.host, k, g->target, g->rules, &kernel)) {
@@ -249,7 +268,9 @@ static ExitCode judge_case(Run *r, const RunCase *rc)
         if (gpu_kernel_build(&kernel, report.arch, GPU_CUBIN))
             code = run_on_device(g, rc, &kernel, &report);
     }
-    return exit_worst(code, diag_fresh(r->s.cli->diag));
+    code = exit_worst(code, diag_fresh(r->s.cli->diag));
+    show_nothing(g, rc->sweep, code);
+    return code;
 }
 
 // ---- a kernel without tensors -----------------------------------------------

@@ -458,7 +458,8 @@ int run_command(Run *r, Cli *c, HostOptions *options)
         json_open(r);
     if (open)
         run_all(r), say_numerics(r);
-    if (parallel_cancelled() && r->launches == 0 && !c->json)
+    if (parallel_cancelled() && r->launches == 0 && !c->json
+        && !diag_errors(c->diag))
         fprintf(stderr, "tilesim: stopped by %s before a kernel ran\n",
                 parallel_cancelled() == SIGINT ? "Ctrl-C" : "--timeout");
     ExitCode code = exit_worst(session_exit(&r->s), r->exit);

@@ -159,7 +159,8 @@ void run_read_options(Run *r, Cli *c)
     read_prints(r);
     read_block(r);
     f->in = session_pairs(c, OPT_IN, &f->in_count);
-    f->out = session_pairs(c, OPT_OUT, &f->out_count);
+    if (!cli_given(c, OPT_EMIT))        // whose -o is the file's name alone
+        f->out = session_pairs(c, OPT_OUT, &f->out_count);
     f->expect = session_pairs(c, OPT_EXPECT, &f->expect_count);
     if (cli_given(c, OPT_BLOCK) && f->expect_count)
         cli_usage(c, "--block runs a part, --expect compares the whole: "

@@ -1,4 +1,5 @@
 // gpu_launch.c - modules, launches under a watchdog, and their times.
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -108,7 +109,7 @@ static bool refused(Gpu *g, const GpuCall *c, CudaResult r)
 static bool stopped(Gpu *g, const GpuCall *c, double seconds)
 {
     g->hangs = true;
-    if (parallel_cancelled())           // --timeout or Ctrl-C say it
+    if (parallel_cancelled() == SIGINT)
         return false;
     diag_error(g->diag, EXIT_LIMIT, c->at, "gpu-timeout",
                "kernel '%s' has not ended after %.0f s", c->symbol, seconds);

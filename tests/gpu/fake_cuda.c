@@ -1,10 +1,10 @@
 // fake_cuda.c - stands in for NVIDIA's driver in tests: memory is the heap's, a
 // kernel copies its first tensor to its last, failures come when asked for.
 //
-// $FAKE_CUDA is a list of words: no-device, old (no cuLaunchKernelEx), sm80,
-// memory=BYTES (allocations beyond fail), image=N, launch=N, fault=N (the
-// result of loading, of launching, of waiting), hang (a kernel does not end),
-// skip (the last byte is not written), beside (one more is).
+// $FAKE_CUDA is a list of words: no-device, sm70, memory=BYTES (allocations
+// beyond fail), image=N, launch=N, fault=N (the result of loading, launching
+// and waiting), hang (a kernel does not end), skip (the last four bytes are not
+// written), beside (one more is).
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,7 +97,7 @@ EXPORT cuDeviceGetName(char *name, int room, int device)
 EXPORT cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     (void)device;
-    *value = attribute == CUDA_MAJOR              ? (asked("sm80") ? 8 : 9)
+    *value = attribute == CUDA_MAJOR              ? (asked("sm70") ? 7 : 9)
              : attribute == CUDA_MINOR            ? 0
              : attribute == CUDA_SMS              ? 132
              : attribute == CUDA_CLOCK            ? 1980000
@@ -297,7 +297,7 @@ EXPORT cuLaunchKernelEx(const CudaLaunch *config, void *function,
     to = *(CudaPtr *)parameters[1];
     if (block_of(from) < 0 || block_of(to) < 0)
         return CUDA_OK;             // no kernel that copies
-    size_t n = tensor_bytes(to) - (asked("skip") != NULL);
+    size_t n = tensor_bytes(to) - (asked("skip") ? 4 : 0);
     memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n);
     if (asked("beside"))
         ((char *)(uintptr_t)to)[n] = 0;
