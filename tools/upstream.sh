@@ -7,7 +7,7 @@
 # file is run, and what its outputs are compared with, is data:
 # tests/data/upstream.tsv. PATTERN (a regular expression) chooses among the
 # files. TILESIM is the program, LIMIT the seconds a file may take (120), COMMIT
-# the name of a checkout without git's records.
+# the name of a checkout without git's records, JOBS the threads of a run.
 #
 # A line per file: parse, stage, run, what it is compared with, verdict, seconds
 # and, where it fails, the first error. Nothing passes that only ran: a file
@@ -88,7 +88,8 @@ caller() {
 }
 
 example() {             # file class how compared-with why-not
-    local verdict=fail stage=no ran=no how=$3 words options=(--json) small
+    local verdict=fail stage=no ran=no how=$3 words small
+    local options=(--json ${JOBS:+-j "$JOBS"})
     case $how in
     on*)
         read -r _ target how <<<"$how"
@@ -151,12 +152,13 @@ sizes() {               # untried why-not
     fi
 }
 
+cp "$top/tests/data/upstream.tsv" "$work/rows.tsv"      # as it is now
 while IFS=$'\t' read -r file class how with whynot; do
     case $file in \#*) continue ;; esac
     echo "examples/$file" | grep -qE "$pattern" || continue
     [ -f "$dir/examples/$file" ] || continue
     example "$file" "$class" "$how" "$with" "$whynot"
-done <"$top/tests/data/upstream.tsv"
+done <"$work/rows.tsv"
 
 # ---- test functions
 # A file is good when at least one of its functions asserts values, and every

@@ -372,7 +372,9 @@ static const Row rows[] = {
     {"tools.cuda.iket", "event_table", nothing},
     {"tools.cuda.iket", "output_dir", nothing},
     {"tools.cuda.iket", "runtime_payloads_enabled", nothing},
+    {"", "DataType", data_type},
     {"tvm", "DataType", data_type},
+    {"tvm.testing", "requires_package", same},
     {"tvm.tirx", "const", constant},
 };
 
@@ -383,7 +385,8 @@ static const char *const parts[] = {
     "language.fp8", "contrib", "contrib.nvcc", "engine", "engine.callback",
     "tools", "tools.cuda", "tools.cuda.iket", "transform",
     "transform.simplify", "tileop",
-    "tileop.base", "tvm", "tvm.tirx", "intrinsics", "cuda", "cuda.intrinsics",
+    "tileop.base", "tvm", "tvm.tirx", "tvm.testing", "intrinsics", "cuda",
+    "cuda.intrinsics",
     "rocm", "rocm.intrinsics", "rocm.intrinsics.mfma_macro_generator",
     "rocm.target",
     "cuda.intrinsics.layout", "cuda.intrinsics.layout.mma_layout",

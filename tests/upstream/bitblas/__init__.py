@@ -1,0 +1,2 @@
+# bitblas - what upstream's BitNet example takes from that library.
+from tilelang import tvm

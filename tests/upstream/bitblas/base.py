@@ -1,0 +1,2 @@
+def simplify_prim_func(function):
+    return function

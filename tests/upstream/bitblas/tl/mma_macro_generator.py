@@ -1,0 +1,3 @@
+from tilelang.cuda.intrinsics.macro.mma_macro_generator import (
+    TensorCoreIntrinEmitter,
+)
