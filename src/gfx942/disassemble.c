@@ -202,10 +202,8 @@ static void put_sopk(TextBuf *b, const IsaInstr *in)
         put_hwreg(b, imm);
     else if (in->op == OP_S_CBRANCH_I_FORK || in->op == OP_S_CALL_B64)
         buf_printf(b, "%d", imm);
-    else if (in->offset >= -16 && in->offset <= 64)
-        buf_printf(b, "%d", in->offset);
     else
-        buf_printf(b, "0x%x", imm);
+        buf_printf(b, imm <= 64 ? "%d" : "0x%x", imm);
 }
 
 static void put_smem(TextBuf *b, const IsaInstr *in)
@@ -320,7 +318,9 @@ static void put_sdwa(TextBuf *b, const IsaInstr *in)
         "INVALID",
     };
     static const char *const unused[] = {"PAD", "SEXT", "PRESERVE", "INVALID"};
-    if (isa_info(in->op)->encoding != ENC_VOPC)
+    // These four leave no choice.
+    bool fp8 = in->op >= OP_V_CVT_F32_FP8 && in->op <= OP_V_CVT_PK_F32_BF8;
+    if (isa_info(in->op)->encoding != ENC_VOPC && !fp8)
         buf_printf(b, " dst_sel:%s dst_unused:UNUSED_%s", sel[in->sel[0] & 7],
                    unused[in->unused & 3]);
     buf_printf(b, " src0_sel:%s", sel[in->sel[1] & 7]);
@@ -442,6 +442,45 @@ static void put_cache_bits(TextBuf *b, const IsaInstr *in)
         buf_puts(b, " sc1");
 }
 
+static bool power_of_two(int n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+// What each bit of a lane's number becomes: 0, 1, preserved, inverted.
+static void put_bitmask(TextBuf *b, int and, int or, int xor)
+{
+    buf_puts(b, "BITMASK_PERM,\"");
+    for (int bit = 16; bit; bit /= 2) {
+        bool zero = (or ^ xor) & bit, one = ((and | or) ^ xor) & bit;
+        buf_addc(b, zero == one ? "01"[one] : "pi"[zero]);
+    }
+    buf_addc(b, '"');
+}
+
+static void put_swizzle(TextBuf *b, int offset)
+{
+    int and = offset & 31, or = offset >> 5 & 31, xor = offset >> 10 & 31;
+    bool all = and == 31 && or == 0;
+    if (offset >> 8 > 0x80) {
+        buf_printf(b, " offset:%d", offset);
+        return;
+    }
+    buf_puts(b, " offset:swizzle(");
+    if (offset & 0x8000)
+        buf_printf(b, "QUAD_PERM,%d,%d,%d,%d", offset & 3, offset >> 2 & 3,
+                   offset >> 4 & 3, offset >> 6 & 3);
+    else if (all && power_of_two(xor))
+        buf_printf(b, "SWAP,%d", xor);
+    else if (all && xor && power_of_two(xor + 1))
+        buf_printf(b, "REVERSE,%d", xor + 1);
+    else if (and < 31 && power_of_two(32 - and) && or < 32 - and && xor == 0)
+        buf_printf(b, "BROADCAST,%d,%d", 32 - and, or);
+    else
+        put_bitmask(b, and, or, xor);
+    buf_addc(b, ')');
+}
+
 static void put_ds(TextBuf *b, const IsaInstr *in)
 {
     const IsaInfo *info = isa_info(in->op);
@@ -460,7 +499,9 @@ static void put_ds(TextBuf *b, const IsaInstr *in)
             buf_printf(b, " offset0:%d", in->offset);
         if (in->offset1)
             buf_printf(b, " offset1:%d", in->offset1);
-    } else if (in->offset)
+    } else if (in->offset && in->op == OP_DS_SWIZZLE_B32)
+        put_swizzle(b, in->offset);
+    else if (in->offset)
         buf_printf(b, " offset:%d", in->offset);
     if (in->gds)
         buf_puts(b, " gds");

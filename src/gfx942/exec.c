@@ -28,7 +28,7 @@ static Exec *lds_exec(IsaOp op)
     case OP_DS_BPERMUTE_B32: return exec_bpermute;
     case OP_DS_SWIZZLE_B32: return exec_swizzle;
     case OP_DS_NOP: return exec_nothing;
-    default: return exec_lds;
+    default: return lds_knows(op) ? exec_lds : NULL;
     }
 }
 
@@ -43,9 +43,16 @@ Exec *exec_for(IsaOp op)
                    ? exec_smem : NULL;
     case ENC_DS: return lds_exec(op);
     case ENC_FLAT: return exec_global;
-    case ENC_MUBUF: return exec_buffer;
+    case ENC_MUBUF:                             // typed ones are not known
+        return info->number < 16 || info->number == 38 || info->number == 39
+                   ? NULL : exec_buffer;
     case ENC_VOP1: case ENC_VOP2: case ENC_VOPC: case ENC_VOP3: case ENC_VOP3P:
         return vector_exec(op, info);
     default: return scalar_table.fn[op];
     }
+}
+
+bool gfx_executes(IsaOp op)
+{
+    return exec_for(op) != NULL;
 }

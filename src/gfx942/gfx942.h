@@ -76,6 +76,9 @@ typedef struct {
     bool float_atomics;                         // their order shows in bits
 } GfxResult;
 
+// Whether the executor knows what an instruction means.
+bool gfx_executes(IsaOp op);
+
 // False with a sentence when the launch itself is impossible.
 bool gfx_run(Arena *a, const GfxLaunch *launch, GfxResult *out,
              const char **why);

@@ -275,13 +275,18 @@ static void atomic(Wave *w, const IsaInstr *in, AtomicOp op)
     count_conflicts(w, in, address, offset);
 }
 
+bool lds_knows(IsaOp op)
+{
+    return shape_of(op).bytes || atomic_of_ds(op) != ATOMIC_NONE;
+}
+
 void exec_lds(Wave *w, const IsaInstr *in)
 {
     const IsaInfo *info = isa_info(in->op);
     Shape s = shape_of((IsaOp)in->op);
     AtomicOp op = atomic_of_ds((IsaOp)in->op);
-    if (in->gds || (!s.bytes && op == ATOMIC_NONE)) {
-        wave_stop(w, GFX_UNSUPPORTED, 0);
+    if (in->gds) {
+        wave_stop(w, GFX_MODE, 0);
         return;
     }
     w->group->count[COUNT_LDS]++;

@@ -195,6 +195,7 @@ AtomicOp atomic_of_vmem(int number);            // 64..108 in FLAT and MUBUF
 AtomicOp atomic_of_ds(IsaOp op);
 
 // lds.c - shared memory, with what orders its accesses.
+bool lds_knows(IsaOp op);
 bool lds_access(Wave *w, uint32_t address, int bytes, MemoryUse use,
                 bool atomic, int lane);
 void lds_transfer(Wave *w, const Transfer *t);

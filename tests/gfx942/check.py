@@ -6,13 +6,14 @@ at several levels; llvm-objdump-19 says what their instructions are.
 """
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 
 import ml_dtypes
 import numpy as np
+
+import listing
 
 tilesim, probe, top, work = sys.argv[1:5]
 os.chdir(work)
@@ -196,19 +197,19 @@ NOP = (0xBF800000).to_bytes(4, "little")
 
 def places(code, kernel, mnemonic):
     """File offsets of an instruction; code lies in the file as in memory."""
-    listing = subprocess.run(
+    lines = subprocess.run(
         [tilesim, "exec-isa", code, "--kernel", kernel, "--disassemble"],
         text=True, capture_output=True, check=True).stdout.splitlines()
     data = open(code, "rb").read()
-    words = [bytes.fromhex(line.split()[1])[::-1] for line in listing]
+    words = [bytes.fromhex(line.split()[1])[::-1] for line in lines]
     first = data.find(b"".join(words[:1]))
-    offsets = [int(line.split()[0], 16) for line in listing]
+    offsets = [int(line.split()[0], 16) for line in lines]
     while first >= 0:
         if all(data[first + o:first + o + 4] == w
                for o, w in zip(offsets, words)):
             break
         first = data.find(words[0], first + 1)
-    return [first + o for o, line in zip(offsets, listing)
+    return [first + o for o, line in zip(offsets, lines)
             if line.split()[2] == mnemonic]
 
 
@@ -277,17 +278,9 @@ def check_usage(code):
 # ---- against the compiler's tools ------------------------------------------------
 
 def compare_listing(code, label):
-    ours = subprocess.run([probe, "disassemble", code], text=True,
-                          capture_output=True, check=True).stdout
-    theirs = subprocess.run(["llvm-objdump-19", "-d", code], text=True,
-                            capture_output=True, check=True).stdout
-    want = {m[2]: m[1].strip() for m in re.finditer(
-        r"^\s+(\S.*?)\s*// ([0-9A-F]{12}):.*$", theirs, re.M)}
-    lines = [line.split("\t") for line in ours.splitlines()]
-    bad = [f"{at} {text} | {want.get(at)}" for at, text in lines
-           if want.get(at) != text]
-    report(f"{label}: {len(lines)} instructions print as llvm-objdump does",
-           lines and not bad, "\n".join(bad))
+    count, bad = listing.differences(probe, code)
+    report(f"{label}: {count} instructions print as llvm-objdump does",
+           count and not bad, "\n".join(bad))
 
 
 def check_builds():
