@@ -529,6 +529,17 @@ static bool known_part(Host *h, Text name, Value *out)
     return prelude_import(h, name, out);
 }
 
+// An emitter is about to add products: not to the bit as the instruction does.
+static Value in_ieee(Lang *l, void *ctx, const Args *args)
+{
+    const Host *h = ctx;
+
+    if (h->options.numerics == NUMERICS_EXACT)
+        lang_unsupported(l, args->at_span, "--numerics of hand-written matrix "
+                         "code, which is computed in IEEE arithmetic,");
+    return V_NONE;
+}
+
 // What hand-written matrix code imports: swizzled layouts and emitters.
 static bool matrix_code(Lang *l, Text module, Text name, Value *out)
 {
@@ -540,8 +551,12 @@ static bool matrix_code(Lang *l, Text module, Text name, Value *out)
     if (lang_getattr(l, module_value(lang_layout_module(l)), name, out,
                      (Span){0}))
         return true;
-    return prelude_import(lang_options(l)->ctx, TEXT("_emitters"), &emitters)
-           && lang_getattr(l, emitters, name, out, (Span){0});
+    Host *h = lang_options(l)->ctx;
+    if (!prelude_import(h, TEXT("_emitters"), &emitters))
+        return false;
+    module_set(l, emitters.module, "in_ieee",
+               v_builtin(l, "in_ieee", in_ieee, h));
+    return lang_getattr(l, emitters, name, out, (Span){0});
 }
 
 // A part of this part; else something that only upstream has.

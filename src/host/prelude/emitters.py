@@ -94,6 +94,7 @@ class _Emitter:
         return lane, m * self.warp_row_tiles, n * self.warp_col_tiles
 
     def _fma(self, a, b, c):
+        in_ieee()
         if self.wide == "int32":
             return c + T.Cast("int32", a) * T.Cast("int32", b)
         return T.ieee_fmaf(T.Cast("float32", a), T.Cast("float32", b), c)

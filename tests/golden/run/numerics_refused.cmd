@@ -16,3 +16,5 @@ run numerics_refused.tile --no-ref --kernel sparse -q
 run numerics_refused.tile --kernel sparse --numerics mi300x --target h100
 run numerics_refused.tile --kernel sparse --numerics h100 --target mi300x,h100
 run numerics_refused.tile --kernel sparse --numerics h200
+# by hand
+run emitters.py -q --numerics h100
