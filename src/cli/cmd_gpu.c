@@ -8,6 +8,15 @@
 
 typedef enum { EMIT_NOT, EMIT_CUDA, EMIT_PTX } Emit;
 
+// A script's launch that ran on the device, and not yet on the CPU.
+typedef struct {
+    bool active;
+    LaunchCase launch;
+    GpuKernel kernel;
+    GpuCase c;
+    GpuVerdict verdict;
+} Pending;
+
 // A Run, first of all: what cmd_run.c passes to the functions below.
 typedef struct {
     Run run;
@@ -23,6 +32,7 @@ typedef struct {
         const KernelObject **at;
         int len, room;
     } seen;
+    Pending pending;
 } GpuRun;
 
 static GpuRun *gpu_run_of(Run *r)
@@ -317,6 +327,89 @@ static bool was_seen(const GpuRun *g, const KernelObject *k)
     return false;
 }
 
+// ---- what a script launches itself ------------------------------------------
+
+static void forget_pending(GpuRun *g)
+{
+    gpu_verdict_release(&g->pending.verdict);
+    gpu_case_release(&g->pending.c);
+    g->pending = (Pending){0};
+}
+
+// TMA and the emitter know rows without gaps.
+static bool are_dense(GpuRun *g, const KernelObject *k, const KernelArg *args)
+{
+    for (int i = 0; i < k->ir->param_count; i++)
+        if (!args[i].is_scalar && !tensor_is_contiguous(&args[i].tensor)) {
+            diag_error(g->run.s.cli->diag, EXIT_LIMIT, k->ir->at, "gpu-strides",
+                       "'%.*s' is a view with gaps: that is not supported on "
+                       "a GPU", TEXT_ARG(k->ir->params[i].name));
+            return false;
+        }
+    return true;
+}
+
+// Each kernel's first launch runs on the device, before it does on the CPU, with
+// the tensors as they are.
+static void on_launching(void *ctx, KernelObject *k, KernelArg *args)
+{
+    GpuRun *g = gpu_run_of(ctx);
+    Pending *p = &g->pending;
+
+    forget_pending(g);
+    if (was_seen(g, k) || !open_device(g))
+        return;
+    vec_push(g->run.s.cli->arena, &g->seen, k);
+    launch_case_of(g->run.s.host, k, args, &p->launch);
+    if (!are_dense(g, k, args)
+        || !gpu_kernel_make(g->run.s.host, k, g->target, g->rules, &p->kernel))
+        return;
+    keep_source(g, &p->kernel);
+    p->active = gpu_kernel_build(&p->kernel, arch_of(g), GPU_CUBIN)
+                && gpu_case_make(g->gpu, &p->kernel, &p->launch, &p->c)
+                && gpu_verify_run(&p->c, false, &p->verdict);
+}
+
+// What a script's last line counts: outputs that were held to the CPU's.
+static void count_compared(GpuRun *g, const LaunchCase *c, const Verdict *v,
+                           const GpuVerdict *gv)
+{
+    Run *r = &g->run;
+
+    run_count_outputs(r, c, v);
+    r->judged++;
+    r->outputs += gv->output_count;
+    for (int i = 0; i < gv->output_count; i++)
+        r->wrong_outputs += gv->outputs[i].wrong;
+}
+
+// The CPU has run the same launch: are its outputs the device's?
+static void on_launched(void *ctx, const KernelObject *k,
+                        const InterpResult *run)
+{
+    GpuRun *g = gpu_run_of(ctx);
+    Pending *p = &g->pending;
+    Verdict v = {.run = *run};
+
+    run_report_findings(&g->run, run);
+    if (!p->active || p->launch.kernel != k)
+        return;
+    GpuReport report = new_report(g, &p->kernel);
+    verdict_list(&p->launch, &v);
+    gpu_verify_judge(&p->c, &p->verdict, &v, &g->run.judge);
+    report.run.c = &p->launch;
+    report.run.v = &v;
+    report.run.script = true;
+    report.c = &p->c;
+    report.device = gpu_info(g->gpu);
+    report.verdict = &p->verdict;
+    report.run.exit = p->verdict.wrong ? EXIT_FINDINGS : EXIT_CLEAN;
+    show(g, &report);
+    count_compared(g, &p->launch, &v, &p->verdict);
+    g->run.exit = exit_worst(g->run.exit, report.run.exit);
+    forget_pending(g);
+}
+
 static void launch_recorded(Run *r, KernelObject *k)
 {
     CaseOptions options = {0};
@@ -400,11 +493,15 @@ int cmd_gpu(Cli *c)
 {
     GpuRun g = {.run = {.s = {.cli = c}, .command = "gpu"}};
     FILE *nowhere = fopen("/dev/null", "w");    // what a script prints of a run
-    HostOptions options = {.out = nowhere ? nowhere : stderr,
-                           .record_only = true, .numerics = NUMERICS_KNOWN};
+    HostOptions options = {.out = c->json ? stderr : stdout,
+                           .launching = on_launching, .launched = on_launched,
+                           .numerics = NUMERICS_KNOWN};
     int code;
 
     read_options(&g, c);
+    options.record_only = g.run.kernel_only != NULL;
+    if (options.record_only && nowhere)
+        options.out = nowhere;
     code = run_command(&g.run, c, &options);
     if (nowhere)
         fclose(nowhere);

@@ -350,7 +350,7 @@ static void run_tests(Run *r)
 
 static void run_script(Run *r)
 {
-    if (r->after_script)                // warnings of a run, and nothing runs
+    if (r->kernel_only)                 // warnings of a run, and nothing runs
         diag_hide_warnings(r->s.cli->diag);
     session_script(&r->s);
     r->script_code = lang_exit_code(r->s.host->lang);

@@ -419,6 +419,28 @@ static void find_outputs(Filling *f)
     }
 }
 
+static void empty_case(Host *h, KernelObject *k, LaunchCase *out)
+{
+    Arena *a = h->options.arena;
+    int n = k->ir->param_count;
+    *out = (LaunchCase){.kernel = k};
+    out->is_output = new_array(a, bool, n + 1);
+    out->supply = new_array(a, Text, n + 1);
+    out->expects = new_array(a, Tensor, n + 1);
+    out->before = new_array(a, Tensor, n + 1);
+    for (int i = 0; i < n; i++)
+        out->expects[i].rank = out->before[i].rank = -1;
+}
+
+void launch_case_of(Host *h, KernelObject *k, KernelArg *args, LaunchCase *out)
+{
+    Filling f = {.h = h, .k = k, .c = out};
+    empty_case(h, k, out);
+    out->args = args;
+    out->made_by_program = true;
+    find_outputs(&f);
+}
+
 bool launch_case(Host *h, KernelObject *k, const CaseOptions *options,
                  LaunchCase *out)
 {
@@ -426,14 +448,8 @@ bool launch_case(Host *h, KernelObject *k, const CaseOptions *options,
     int n = k->ir->param_count;
     Filling f = {.h = h, .k = k, .o = options, .c = out};
     f.given = new_array(a, bool, n + 1);
-    *out = (LaunchCase){.kernel = k};
+    empty_case(h, k, out);
     out->args = new_array(a, KernelArg, n + 1);
-    out->is_output = new_array(a, bool, n + 1);
-    out->supply = new_array(a, Text, n + 1);
-    out->expects = new_array(a, Tensor, n + 1);
-    out->before = new_array(a, Tensor, n + 1);
-    for (int i = 0; i < n; i++)
-        out->expects[i].rank = out->before[i].rank = -1;
     find_outputs(&f);
     bool ok = sizes_from_defines(&f) && take_files(&f);
     if (ok && options->inputs)

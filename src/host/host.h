@@ -16,6 +16,14 @@
 typedef struct Host Host;
 typedef struct KernelObject KernelObject;
 
+// What a kernel takes for a parameter.
+typedef struct {
+    bool is_scalar;
+    Tensor tensor;
+    int64_t i64;
+    double f64;
+} KernelArg;
+
 typedef enum {
     SUPPLY_AUTO, SUPPLY_INTEGER, SUPPLY_UNIFORM, SUPPLY_NORMAL, SUPPLY_RANDN,
     SUPPLY_ZERO, SUPPLY_ONE, SUPPLY_COUNT
@@ -47,6 +55,8 @@ typedef struct {
     int64_t memory_limit;       // bytes of tensors and scratch; 0: of the machine
     const Text *script_args;
     int script_arg_count;
+    // The script calls a kernel, which has not run yet. May be NULL.
+    void (*launching)(void *ctx, KernelObject *k, KernelArg *args);
     // A kernel was launched by the script, or by a profiler: for the report.
     // May be NULL.
     void (*launched)(void *ctx, const KernelObject *k, const InterpResult *r);
@@ -135,14 +145,8 @@ typedef struct {
 bool kernel_shape(KernelObject *k, int param, const SymbolSize *sizes,
                   int size_count, int64_t *shape);
 
-// One tensor or scalar per parameter. `writes` (may be NULL): one shadow per
-// parameter or NULL, see InterpArg.
-typedef struct {
-    bool is_scalar;
-    Tensor tensor;
-    int64_t i64;
-    double f64;
-} KernelArg;
+// One argument per parameter. `writes` (may be NULL): one shadow per parameter or
+// NULL, see InterpArg.
 // Checks ranks, shapes and dtypes (exit 2, naming parameter, expected, found),
 // then runs. In CODE_F64 float tensors must be f64.
 InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,

@@ -470,12 +470,14 @@ static Value kernel_call(Lang *l, Foreign *self, const Args *call)
                              .memory_limit = host_memory_left(k->host)};
     Tensor *packed = new_array(lang_arena(l), Tensor, n + 1);
     unpack_arguments(k, args, packed, call->at_span);
+    if (k->host->options.launching)
+        k->host->options.launching(k->host->options.ctx, k, args);
     InterpResult r = kernel_run(k, CODE_AS_WRITTEN, args, NULL, &options);
+    if (r.launches && k->host->options.launched)
+        k->host->options.launched(k->host->options.ctx, k, &r);
     pack_arguments(k, args, packed);
     if (r.printed.len)
         buf_write(&r.printed, k->host->options.out);
-    if (r.launches && k->host->options.launched)
-        k->host->options.launched(k->host->options.ctx, k, &r);
     bool ok = r.ok || r.finding_total;
     interp_result_release(&r);
     if (!ok)

@@ -37,6 +37,9 @@ KernelObject *launch_make(Host *h, const Candidate *c,
 bool launch_case(Host *h, KernelObject *k, const CaseOptions *options,
                  LaunchCase *out);
 void launch_case_release(LaunchCase *c);
+// A launch with tensors that a script gives; they stay the script's, and the
+// case is not released.
+void launch_case_of(Host *h, KernelObject *k, KernelArg *args, LaunchCase *out);
 // --out: writes parameters' tensors; several into one .safetensors. False
 // after reporting.
 bool launch_save(Host *h, const LaunchCase *c);

@@ -373,7 +373,7 @@ static bool run_as_written(Host *h, LaunchCase *c, Verdict *v, uint8_t **writes,
 }
 
 // The outputs, each with its shadow, which is theirs from here on.
-static void list_outputs(LaunchCase *c, Verdict *v, uint8_t **writes)
+static void list_outputs(const LaunchCase *c, Verdict *v, uint8_t **writes)
 {
     for (int i = 0; i < c->kernel->ir->param_count; i++) {
         if (!c->is_output[i] || v->output_count == VERDICT_MAX_OUTPUTS)
@@ -385,8 +385,13 @@ static void list_outputs(LaunchCase *c, Verdict *v, uint8_t **writes)
         o->got = c->args[i].tensor;
         o->algorithm = o->rounding = JUDGED_NOT;
         o->bad_slice = -1;
-        o->writes = writes[i];
+        o->writes = writes ? writes[i] : NULL;
     }
+}
+
+void verdict_list(const LaunchCase *c, Verdict *v)
+{
+    list_outputs(c, v, NULL);
 }
 
 static bool take_references(Host *h, LaunchCase *c, Verdict *v, Value reference,

@@ -138,6 +138,8 @@ typedef struct {
 Verdict verdict_run(Host *h, LaunchCase *c, Value reference,
                     const VerdictOptions *options);
 void verdict_release(Verdict *v);
+// The outputs of a launch that ran, of which nothing is known yet.
+void verdict_list(const LaunchCase *c, Verdict *v);
 // Judges o->got, which may have come from elsewhere, against o->ref and the
 // expected file.
 void verdict_judge(Host *h, LaunchCase *c, Verdict *v, OutputVerdict *o,

@@ -1,0 +1,134 @@
+"""Upstream's example files on the GPU: each kernel's first launch of the script
+runs there, on the script's tensors, and is held against the CPU.
+
+usage: upstream.py OUT.json CHECKOUT [PATTERN]
+
+How a file is run is data: tests/data/upstream.tsv. Files that target other
+hardware are left out.
+"""
+
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import common
+
+LIMIT = 100
+
+
+def caller(examples, folder, file, code):
+    """A program in which the file is m, as tools/upstream.sh makes it."""
+    name = os.path.basename(file)[:-3]
+    path = os.path.join(folder, "call_%s_%d.py" % (name, abs(hash(file))))
+    with open(path, "w") as f:
+        f.write("import sys\nsys.path.append(%r)\nsys.path.append(%r)\n"
+                "import torch\nimport torch.nn.functional as F\n"
+                "import tilelang\nimport tilelang.language as T\n"
+                "import %s as m\nif __name__ == '__main__':\n" % (
+                    os.path.dirname(os.path.join(examples, file)),
+                    os.path.join(common.TOP, "tests", "upstream"), name))
+        for line in code.split("; "):
+            f.write("    %s\n" % line)
+    return path
+
+
+def words(examples, folder, file, how):
+    """The arguments of tilesim, or None where the table has none."""
+    if how.startswith("on "):
+        how = how.split(" ", 2)[2]
+    path = os.path.join(examples, file)
+    if how.startswith("script"):
+        return [path, "--", *how[6:].split()]
+    if how.startswith("call "):
+        return [caller(examples, folder, file, how[5:])]
+    if how.startswith("driver "):
+        return [os.path.join(common.TOP, "tests", "upstream", how[7:]), "--",
+                os.path.dirname(path)]
+    return None
+
+
+def summary(row, document):
+    launches = [l for l in document["launches"] if "outputs" in l]
+    outs = [o for l in launches for o in l["outputs"]]
+    compared = sum(o["run"]["compared"] for o in outs)
+    row["kernels"] = len(launches)
+    row["wrong"] = sum(not o["run"]["ok"] for o in outs)
+    row["bits_equal"] = (sum(o["run"]["bits_equal"] for o in outs) / compared
+                         if compared else None)
+    errors = [d for d in document["diagnostics"] if d["level"] == "error"]
+    row["errors"] = ["%s [%s]" % (d["message"][:160], d["id"])
+                     for d in errors[:3]]
+    row["refused"] = any(d["id"] == "gpu-refuse" for d in errors)
+
+
+def run(job):
+    file, kind, how, examples, folder = job
+    row = {"file": file, "class": kind}
+    command = words(examples, folder, file, how)
+    if not command:
+        row["exit"] = None
+        return row
+    try:
+        done = subprocess.run(
+            [os.path.abspath(common.tilesim()), "gpu", "--json", "-q", "-j",
+             "4", "--timeout", str(LIMIT), *command],
+            capture_output=True, text=True, timeout=LIMIT + 20,
+            cwd=os.path.dirname(os.path.join(examples, file)))
+    except subprocess.TimeoutExpired:
+        row.update(exit=124)
+        return row
+    row["exit"] = done.returncode
+    try:
+        summary(row, json.loads(done.stdout))
+    except ValueError:
+        row["errors"] = [(done.stderr or done.stdout)[-200:]]
+    return row
+
+
+def verdict(row):
+    if row["exit"] == 0 and row.get("kernels"):
+        return "agrees"
+    if row.get("refused"):
+        return "refused"
+    if row["exit"] is None:
+        return "not run"
+    if row["exit"] == 0:
+        return "no launch"
+    return "exit %d" % row["exit"]
+
+
+def main():
+    examples = os.path.join(os.path.abspath(sys.argv[2]), "examples")
+    pattern = sys.argv[3] if len(sys.argv) > 3 else "."
+    rows, counts = [], {}
+    with tempfile.TemporaryDirectory() as folder:
+        jobs = []
+        with open(os.path.join(common.TOP, "tests/data/upstream.tsv")) as f:
+            for line in f:
+                cells = line.rstrip("\n").split("\t")
+                if line.startswith("#") or cells[1] == "arch" or \
+                        cells[2].startswith("refused") or \
+                        not re.search(pattern, cells[0]):
+                    continue
+                jobs.append((*cells[:3], examples, folder))
+        with concurrent.futures.ThreadPoolExecutor(
+                max(1, (os.cpu_count() or 4) // 3)) as pool:
+            for row in pool.map(run, jobs):
+                row["verdict"] = verdict(row)
+                key = row["class"], row["verdict"]
+                counts[key] = counts.get(key, 0) + 1
+                rows.append(row)
+                print("%-10s %-66s %s" % (
+                    row["verdict"], row["file"],
+                    "; ".join(row.get("errors", []))[:90]), flush=True)
+    for key in sorted(counts):
+        print("%s %s: %d" % (*key, counts[key]))
+    common.write(sys.argv[1], rows)
+
+
+if __name__ == "__main__":
+    main()
