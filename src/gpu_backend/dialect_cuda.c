@@ -22,6 +22,20 @@ static const GpuPart parts[] = {
      "    asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"(x.bits));\n"
      "    return r;\n"
      "}\n"},
+    {"join|pack", "",
+     "DEVICE u32 join(u16 low, u16 high)\n"
+     "{\n"
+     "    u32 r;\n"
+     "    asm(\"mov.b32 %0, {%1, %2};\" : \"=r\"(r) : \"h\"(low), \"h\"(high));\n"
+     "    return r;\n"
+     "}\n"},
+    {"fast_exp2", "",
+     "DEVICE float fast_exp2(float x)\n"
+     "{\n"
+     "    float r;\n"
+     "    asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(r) : \"f\"(x));\n"
+     "    return r;\n"
+     "}\n"},
     {"exchange_xor|exchange_up|exchange_down|exchange", "",
      "template <typename T> DEVICE T exchange_xor(T x, int mask, int width)\n"
      "{\n"
@@ -289,6 +303,17 @@ static const GpuPart parts[] = {
      "        \"mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6, %7}], [%2];\"\n"
      "        :: \"r\"(shared_address(to)), \"l\"(m), \"r\"(shared_address(full))\n"
      "           , \"r\"(c0), \"r\"(c1), \"r\"(c2), \"r\"(c3), \"r\"(c4) : \"memory\");\n"
+     "}\n"},
+    {"keep", "",
+     "// Computed by now: no wait that follows is moved before it, over a branch\n"
+     "// that a NaN of these bits would take.\n"
+     "template <int n> DEVICE void keep(float (&x)[n])\n"
+     "{\n"
+     "    #pragma unroll\n"
+     "    for (int i = 0; i < n; i++)\n"
+     "        asm volatile(\"\" : \"+f\"(x[i]) :: \"memory\");\n"
+     "    if (__float_as_uint(x[n - 1]) == 0xffffffffu)\n"
+     "        asm volatile(\"nanosleep.u32 1;\");\n"
      "}\n"},
     {"matrix_descriptor", "",
      "// Of an operand in shared memory: bytes from panel to panel, bytes from 8\n"

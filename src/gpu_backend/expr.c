@@ -155,6 +155,10 @@ static Text float_function(Emit *e, const IrExpr *x)
         if (functions[i].op != x->op)
             continue;
         bool single = !functions[i].plain && t != DT_F64;
+        if (single && x->op == OP_EXP2 &&
+            plan_config(e->k, "tl.enable_fast_math"))
+            return text_format(e->arena, "fast_exp2(%.*s)",
+                               TEXT_ARG(arguments(e, x)));
         return text_format(e->arena, "%s%s(%.*s)", functions[i].name,
                            single ? "f" : "", TEXT_ARG(arguments(e, x)));
     }

@@ -307,9 +307,9 @@ static const GpuPart functions[] = {
      "DEVICE bool is_finite(double x) { return x - x == 0; }\n"
      "DEVICE bool is_inf(double x) { return x == x && x - x != 0; }\n"},
     {"pack", "f16",
-     "DEVICE u32 pack(f16 x, f16 y) { return x.bits | (u32)y.bits << 16; }\n"},
+     "DEVICE u32 pack(f16 x, f16 y) { return join(x.bits, y.bits); }\n"},
     {"pack", "bf16",
-     "DEVICE u32 pack(bf16 x, bf16 y) { return x.bits | (u32)y.bits << 16; }\n"},
+     "DEVICE u32 pack(bf16 x, bf16 y) { return join(x.bits, y.bits); }\n"},
     {"pack", "",
      "template <typename T> DEVICE u32 pack(T x, T y, T z, T w)\n"
      "{\n"

@@ -137,8 +137,8 @@ static bool fill_box(PlanFeedCopy *c)
 
 static bool is_plain_tensor(const Find *f, const IrBuffer *g)
 {
-    if (g->param < 0 || g->rank < 1 || g->rank > 5 || g->pointed || g->alias_of || g->layout ||
-        g->safe_value || f->stored[g->id])
+    if (g->param < 0 || g->rank < 1 || g->rank > 5 || g->pointed ||
+        g->alias_of || g->layout || g->safe_value || f->stored[g->id])
         return false;
     for (int d = 0; d < g->rank; d++)
         if (g->strides[d])
@@ -214,7 +214,8 @@ static bool can_feed(Find *f, IrStmt *s)
         ir_attr_int(s, ATTR_NUM_STAGES, 0) < 1 || s->step)
         return false;
     ir_walk(s->then, leaves, NULL, &found);
-    return !found && can_produce(f, s->start[0]) && can_produce(f, s->extent[0]);
+    return !found && can_produce(f, s->start[0]) &&
+           can_produce(f, s->extent[0]);
 }
 
 static bool find_loop(Find *f, PlanFeed *feed, IrStmt *block)

@@ -238,9 +238,9 @@ static void set_slots(PlanState *p, const PlanPipeline *q, int times)
 
 // ---- producer warps --------------------------------------------------------
 
-bool plan_config(const PlanState *p, const char *key)
+bool plan_config(const IrKernel *kernel, const char *key)
 {
-    const IrAttrValue *v = &p->kernel->config.pass_configs;
+    const IrAttrValue *v = &kernel->config.pass_configs;
 
     for (int i = 0; v->kind == ATTRVAL_DICT && i + 1 < v->list.len; i += 2) {
         const IrAttrValue *k = &v->list.at[i], *x = k + 1;
@@ -371,7 +371,7 @@ static void specialize(PlanState *p, IrStmt *launch)
     Loads l = {.p = p};
 
     if (p->device->arch != ARCH_SM90 ||
-        plan_config(p, "tl.disable_warp_specialized"))
+        plan_config(p->kernel, "tl.disable_warp_specialized"))
         return;
     ir_walk(launch->then, find_fed, NULL, &f);
     if (f.in_while && !f.loop)

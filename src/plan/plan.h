@@ -202,6 +202,8 @@ int32_t *plan_points(Arena *a, const PlanFragment *f, int threads);
 bool plan_same(const PlanFragment *f, const PlanFragment *g);
 // The copy that fills a shared tile ahead of the block's warps, or NULL.
 const PlanFeedCopy *plan_fed_by(const PlanFeed *f, const IrBuffer *b);
+// Whether the kernel's pass_configs set this one to true.
+bool plan_config(const IrKernel *k, const char *key);
 // What every plan must hold; reports ids "plan-...".
 bool plan_verify(const Plan *p);
 void plan_print(TextBuf *out, const Plan *p);

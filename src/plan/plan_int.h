@@ -130,8 +130,6 @@ typedef struct {
 PlanPipeline *plan_pipeline(PlanState *p, IrStmt *loop);
 // Slots of every buffer, and the loop that producer warps feed.
 void plan_pipelines(PlanState *p, IrStmt *launch);
-// Whether the kernel's pass_configs set this one to true.
-bool plan_config(const PlanState *p, const char *key);
 
 // work.c - what each thread works on.
 // Every point with the threads of `layout`; NULL: `width` points at a time,

@@ -15,6 +15,10 @@ static inline f16 to_f16(float x) { return f16{half_bits(x)}; }
 static inline float f32(f16 x) { return half_value(x.bits); }
 #endif
 
+static inline u32 join(u16 low, u16 high) { return low | (u32)high << 16; }
+static inline float fast_exp2(float x) { return x < -126 ? 0 : exp2f(x); }
+template <int n> static inline void keep(float (&)[n]) {}
+
 // ---- warps
 
 template <typename T> struct Lanes {
