@@ -455,6 +455,60 @@ static void pack_arguments(const KernelObject *k, KernelArg *args,
     }
 }
 
+// ---- T.assume -----------------------------------------------------------------
+
+typedef struct {
+    const IrKernel *ir;
+    const KernelArg *args;
+    const IrExpr *broken;
+} Assumed;
+
+// A size or scalar of this call.
+static bool known_size(void *ctx, const IrVar *v, int64_t *out)
+{
+    const Assumed *a = ctx;
+
+    for (int i = 0; i < a->ir->param_count; i++) {
+        const IrParam *p = &a->ir->params[i];
+
+        if (p->is_scalar && p->var == v && dtype_is_int(v->dtype))
+            return *out = a->args[i].i64, true;
+        for (int d = 0; p->buffer && d < p->buffer->rank; d++)
+            if (p->buffer->shape[d]->kind == EXPR_VAR
+                && p->buffer->shape[d]->var == v)
+                return *out = a->args[i].tensor.shape[d], true;
+    }
+    return false;
+}
+
+static bool check_assume(void *ctx, IrStmt *s)
+{
+    Assumed *a = ctx;
+    int64_t holds;
+
+    if (s->kind == STMT_TILE && s->op == OP_ASSUME && s->operand_count
+        && s->operand[0].kind == OPERAND_EXPR && !a->broken
+        && ir_evaluate(s->operand[0].expr, known_size, a, &holds) && !holds)
+        a->broken = s->operand[0].expr;
+    return true;
+}
+
+// What sizes alone decide is checked before the launch, as upstream does.
+static void check_assumes(KernelObject *k, const KernelArg *args, Span at)
+{
+    Assumed a = {k->ir, args, NULL};
+    TextBuf words = {0};
+
+    ir_walk(k->ir->body, check_assume, NULL, &a);
+    if (!a.broken)
+        return;
+    ir_print_expr(&words, a.broken);
+    Text t = text_copy(lang_arena(k->host->lang), buf_view(&words));
+    buf_release(&words);
+    lang_raise(k->host->lang, "RuntimeError", at, "Assume: %.*s does not hold "
+               "for this call of '%.*s'", TEXT_ARG(t), TEXT_ARG(k->ir->name));
+}
+
 static Value kernel_call(Lang *l, Foreign *self, const Args *call)
 {
     KernelObject *k = (KernelObject *)self;
@@ -463,6 +517,7 @@ static Value kernel_call(Lang *l, Foreign *self, const Args *call)
     bool *given = new_array(lang_arena(l), bool, n + 1);
     bind_call(k, call, args, given);
     allocate_outputs(k, args, given, call->at_span);
+    check_assumes(k, args, call->at_span);
     Value out = results(k, args, given);    // owned from here on
     if (k->host->options.record_only)
         return out;

@@ -376,6 +376,29 @@ static Value properties(Lang *l, void *ctx, const Args *args)
                          countof(fields));
 }
 
+// with torch.cuda.device(0): there is one device.
+static Value device_enter(Lang *l, Foreign *self, Span at)
+{
+    (void)l, (void)self, (void)at;
+    return V_NONE;
+}
+
+static void device_exit(Lang *l, Foreign *self, Span at)
+{
+    (void)l, (void)self, (void)at;
+}
+
+static const ForeignType device_scope_type = {
+    .name = "device", .enter = device_enter, .exit = device_exit,
+};
+
+static Value device_scope(Lang *l, void *ctx, const Args *args)
+{
+    (void)ctx, (void)args;
+    return lang_adopt(l, xcalloc(1, sizeof(Foreign)), &device_scope_type,
+                      sizeof(Foreign));
+}
+
 static Value one(Lang *l, void *ctx, const Args *args)
 {
     (void)l, (void)ctx, (void)args;
@@ -412,6 +435,7 @@ static Module *cuda_module(Host *h)
 {
     static const Plain rows[] = {
         {"is_available", yes}, {"synchronize", nothing},
+        {"device", device_scope},
         {"get_device_capability", capability},
         {"get_device_name", device_name}, {"device_count", one},
         {"current_device", zero}, {"empty_cache", nothing},

@@ -436,6 +436,11 @@ void ir_print_expr(TextBuf *out, const IrExpr *e);
 IrKernel *ir_read(Arena *a, const OpTable *ops, Diag *d, SourceSet *sources,
                   uint32_t file);
 
+// evaluate.c: integer arithmetic; false where something else is in it, or a
+// variable has no value.
+typedef bool IrVarValue(void *ctx, const IrVar *v, int64_t *out);
+bool ir_evaluate(const IrExpr *e, IrVarValue *var, void *ctx, int64_t *out);
+
 // unused.c: tensors among the parameters that nothing reads or writes go.
 void ir_drop_unused_params(IrKernel *k);
 

@@ -15,75 +15,14 @@ typedef struct {
     int64_t extent[IR_MAX_RANK], at[IR_MAX_RANK];
 } Point;
 
-static int64_t floor_div(int64_t a, int64_t b)
+static bool index_at(void *ctx, const IrVar *v, int64_t *out)
 {
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
+    const Point *p = ctx;
 
-static bool operation(const IrExpr *e, int64_t a, int64_t b, int64_t *out)
-{
-    switch (e->op) {
-    case OP_ADD:
-        return !__builtin_add_overflow(a, b, out);
-    case OP_SUB:
-        return !__builtin_sub_overflow(a, b, out);
-    case OP_MUL:
-        return !__builtin_mul_overflow(a, b, out);
-    case OP_FLOORDIV:
-        return b && (*out = floor_div(a, b), true);
-    case OP_FLOORMOD:
-        return b && (*out = a - b * floor_div(a, b), true);
-    case OP_BITXOR:
-        return *out = a ^ b, true;
-    case OP_BITAND:
-        return *out = a & b, true;
-    case OP_BITOR:
-        return *out = a | b, true;
-    case OP_SHL:
-        return b >= 0 && b < 32 && !__builtin_mul_overflow(
-                   a, (int64_t)1 << b, out);
-    case OP_SHR:
-        return b >= 0 && b < 63 && (*out = a >> b, true);
-    case OP_MIN:
-        return *out = a < b ? a : b, true;
-    case OP_MAX:
-        return *out = a > b ? a : b, true;
-    case OP_LT:
-        return *out = a < b, true;
-    case OP_LE:
-        return *out = a <= b, true;
-    case OP_EQ:
-        return *out = a == b, true;
-    default:
-        return false;
-    }
-}
-
-// False: not plain arithmetic.
-static bool value_at(const Point *p, const IrExpr *e, int64_t *out)
-{
-    int64_t a, b;
-
-    switch (e->kind) {
-    case EXPR_INT:
-        *out = e->i64;
-        return true;
-    case EXPR_VAR:
-        for (int d = 0; d < p->map->in_rank; d++)
-            if (p->map->in[d] == e->var)
-                return *out = p->at[d], true;
-        return false;
-    case EXPR_CAST:
-        return dtype_is_int(e->dtype) && value_at(p, e->args[0], out);
-    case EXPR_SELECT:
-        return value_at(p, e->args[0], &a) &&
-               value_at(p, e->args[a ? 1 : 2], out);
-    case EXPR_OP:
-        return e->count == 2 && value_at(p, e->args[0], &a) &&
-               value_at(p, e->args[1], &b) && operation(e, a, b, out);
-    default:
-        return false;
-    }
+    for (int d = 0; d < p->map->in_rank; d++)
+        if (p->map->in[d] == v)
+            return *out = p->at[d], true;
+    return false;
 }
 
 // ---- two elements in one place ---------------------------------------------
@@ -118,7 +57,7 @@ static bool all_places(Point *p, Spot *out, int64_t n)
         out[i].from = i;
         out[i].rank = p->map->out_rank;
         for (int d = 0; d < p->map->out_rank; d++)
-            if (!value_at(p, p->map->out[d], &out[i].to[d]))
+            if (!ir_evaluate(p->map->out[d], index_at, p, &out[i].to[d]))
                 return false;
     }
     return true;

@@ -191,6 +191,8 @@ def sets_of(mark):
 
 def why_skipped(marks):
     for m in marks:
+        if m.name == "perf":
+            return "perf: for pytest --run-perf"
         if m.name == "skip":
             return m.kwargs.get("reason", m.args[0] if m.args else "skip")
         if m.name == "skipif" and (not m.args or m.args[0]):

@@ -1,0 +1,1 @@
+run assume_sizes.tile
