@@ -541,6 +541,26 @@ static Value random_bits(Lang *l, const Bound *b)
     return v;
 }
 
+// The middle of the interval of 2^-32 that the bits name: a product that is
+// exact, and one rounding.
+static Value random_float(Lang *l, const Bound *b)
+{
+    IrKernel *k = trace_need(l, b->info->surface, b->call)->k;
+    int64_t bits = bound_int(l, b, 0, 32);
+    IrExpr *e;
+
+    if (bits != 32 || (bound_given(b, 1) && !(b->at[1].kind == VAL_STR &&
+                                              text_is(b->at[1].s, "uniform"))))
+        lang_unsupported(l, b->call, "T.rng_rand_float of other than 32 bits "
+                         "or of a distribution other than 'uniform'");
+    e = ir_cast(k, to_expr(l, random_bits(l, b), b->call), DT_F32, true,
+                b->call);
+    e = two(l, OP_MUL, e, ir_float(k, DT_F32, 0x1p-32, b->call), b->call);
+    e = two(l, OP_ADD, e, ir_float(k, DT_F32, 0x1p-33, b->call), b->call);
+    trace_builder_ok(l, e, b->call);
+    return v_expr(e);
+}
+
 // ---- statements -------------------------------------------------------------
 
 // A barrier by its name alone is its first element.
@@ -628,6 +648,11 @@ bool thread_call(Lang *l, Bound *b, Value *out)
         return true;
     case OP_RNG_INIT:
         *out = random_init(l, b);
+        return true;
+    case OP_FUNC_ATTR:
+        return true;
+    case OP_RNG_RAND_FLOAT:
+        *out = random_float(l, b);
         return true;
     case OP_RNG_RAND:
         *out = random_bits(l, b);
