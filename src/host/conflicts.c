@@ -104,7 +104,10 @@ bool counts_make(Host *h, KernelObject *k, const Plan *const *plans, int n,
     }
     out->code = lower(k);
     if (!out->code) {
-        out->unknown = "the kernel cannot be run";
+        out->way = COUNT_CLOSED;
+        if (way == COUNT_WALK || way == COUNT_RUN ||
+            !is_closed(a, out, plans, n))
+            out->unknown = "code of single threads, or one that cannot be run";
         return true;
     }
     out->by_data = code_facts(out->code).tile_dependent;

@@ -133,6 +133,7 @@ static void issue_lanes(Walk *w, int n)
         if (point < 0)
             continue;
         set_point(w, point);
+        w->at.thread = w->issue.warp * w->plan->device->warp_lanes + lane;
         if (!is_taken(w, a))
             continue;
         w->issue.active |= 1ull << lane;
@@ -232,6 +233,7 @@ bool plan_each_issue(const Plan *p, const PlanLaunch *l, const PlanMove *v,
     if (!v->work)
         return true;
     w.at = (PlanAt){.loop = v->loop, .point = w.point, .env = env,
+                    .threads = l->stmt->threads,
                     .nest = v->access->nest};
     for (const PlanNest *n = v->access->nest; n; n = n->outer)
         nest[n->depth] = n;

@@ -84,10 +84,14 @@ typedef struct {
     const PlanNest *nest;           // of the access
     int64_t trip[PLAN_NEST];        // of its loops, by depth
     const PlanEnv *env;             // NULL: variables outside count 0
+    const int64_t *threads;         // of a block in each dimension, or NULL
+    int thread;                     // which one, where code asks
     bool failed;                    // depends on data or on a thread
 } PlanAt;
 
 int64_t plan_eval_at(PlanAt *at, const IrExpr *e);
+// Whether the value differs from thread to thread, by what a loop knows.
+bool plan_by_thread(const PlanLoop *l, const IrExpr *e);
 
 // The values an expression can take over all points; false: not known.
 typedef struct {

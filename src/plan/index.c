@@ -87,6 +87,35 @@ static int64_t eval_load(PlanAt *at, const IrExpr *e)
     return 0;
 }
 
+static int64_t eval_thread(PlanAt *at, const IrExpr *e)
+{
+    int64_t d = 0, t = at->thread;
+
+    if (!at->threads || (e->count && !ir_is_int(e->args[0], &d)) || d < 0 ||
+        d > 2) {
+        at->failed = true;
+        return 0;
+    }
+    for (int i = 0; i < d; i++)
+        t /= at->threads[i];
+    return t % at->threads[d];
+}
+
+bool plan_by_thread(const PlanLoop *l, const IrExpr *e)
+{
+    if (!e)
+        return false;
+    if (e->kind == EXPR_OP && e->op == OP_GET_THREAD_BINDING)
+        return true;
+    for (int i = 0; e->kind == EXPR_VAR && i < l->lets.len; i++)
+        if (l->lets.at[i]->var == e->var)
+            return plan_by_thread(l, l->lets.at[i]->value);
+    for (int i = 0; i < e->count; i++)
+        if (plan_by_thread(l, e->args[i]))
+            return true;
+    return false;
+}
+
 int64_t plan_eval_at(PlanAt *at, const IrExpr *e)
 {
     switch (e->kind) {
@@ -101,6 +130,8 @@ int64_t plan_eval_at(PlanAt *at, const IrExpr *e)
     case EXPR_LOAD:
         return eval_load(at, e);
     case EXPR_OP:
+        if (e->op == OP_GET_THREAD_BINDING)
+            return eval_thread(at, e);
         if (!is_known(e->op))
             at->failed = true;
         return eval_op(e->op, plan_eval_at(at, e->args[0]),

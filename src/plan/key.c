@@ -89,7 +89,8 @@ static int parts_of(const PlanMove *m, const IrExpr *e)
 {
     int parts = 0;
 
-    if (e->kind == EXPR_VAR && is_inner(m, e->var))
+    if ((e->kind == EXPR_VAR && is_inner(m, e->var)) ||
+        (e->kind == EXPR_OP && e->op == OP_GET_THREAD_BINDING))
         parts = HAS_INNER;
     else if (e->kind == EXPR_VAR && let_of(m->loop, e->var))
         parts = parts_of(m, let_of(m->loop, e->var));
@@ -129,8 +130,10 @@ static const IrExpr *index_of(const PlanAccess *a, int d)
 
 static PlanAt at_zero(const Key *k, const PlanAccess *a, const int64_t *zero)
 {
+    static const int64_t threads[] = {1, 1, 1};
+
     return (PlanAt){.loop = k->move->loop, .point = zero, .nest = a->nest,
-                    .env = k->env};
+                    .env = k->env, .threads = threads};
 }
 
 static int64_t eval_zero(Key *k, const IrExpr *e)

@@ -104,6 +104,21 @@ static bool is_atomic(const IrStmt *s)
             s->op == OP_ATOMIC_MIN);
 }
 
+// A tile operation on what a thread's own index names, or an atomic on one
+// element: every thread does it, and nobody has written down how.
+static bool is_every_threads(const PlanOp *op)
+{
+    const PlanLoop *l = op->loop;
+
+    if (op->stmt->kind != STMT_TILE)
+        return false;
+    for (int i = 0; i < l->access.len; i++)
+        for (int d = 0; d < l->access.at[i].buffer->rank; d++)
+            if (plan_by_thread(l, l->access.at[i].min[d]))
+                return true;
+    return is_atomic(op->stmt) && l->points == 1;
+}
+
 static void move_loop(Moves *m, PlanOp *op)
 {
     const PlanLoop *l = op->loop;
@@ -116,6 +131,8 @@ static void move_loop(Moves *m, PlanOp *op)
     PlanMoveKind kind = l->is_copy ? kind_of_copy(m, op, width) : MOVE_PLAIN;
     bool matrices = l->is_copy && moves_matrices(m, op);
 
+    if (is_every_threads(op))
+        work = NULL;
     for (int i = 0; i < l->access.len; i++) {
         const PlanAccess *a = &l->access.at[i];
         bool one = !a->is_store && plan_stays(m->p, l, a);
@@ -306,18 +323,42 @@ static void move_scan(Moves *m, const IrStmt *s)
 // ---- everything else -------------------------------------------------------
 
 // All threads take the same element.
+// Elements of a vectorized loop that one instruction moves: all, if they lie in
+// a row; where they are one element, that.
+static int width_of_single(const Moves *m, const PlanLoop *l)
+{
+    const IrBuffer *b = l->access.at[0].buffer;
+    int most = 128 / dtype_info(b->dtype)->bits, width = 1;
+    int64_t point[IR_MAX_RANK] = {0}, first;
+
+    if (!l->rank || plan_stays(m->p, l, &l->access.at[0]))
+        return (int)l->points;
+    first = plan_element(l, &l->access.at[0], point);
+    point[0] = 1;
+    if (plan_element(l, &l->access.at[0], point) != first + 1)
+        return 1;
+    while (width < most && l->points % (2 * width) == 0)
+        width *= 2;
+    return width;
+}
+
+// Every thread executes it: all alike, or each for itself.
 static void move_single(Moves *m, const IrStmt *s, IrBuffer *b,
                         IrExpr *const *index, Span at, bool is_store)
 {
-    PlanMove v = {.stmt = s, .buffer = b, .bytes = bytes_of(b, 1), .width = 1,
+    PlanMove v = {.stmt = s, .buffer = b,
                   .way = is_store ? MOVE_STORE : MOVE_LOAD, .at = at};
 
     if (!in_memory(b))
         return;
     PlanLoop *l = plan_single_loop(m->p, s, b, index, is_store);
+    plan_thread_context(m->p, s, l);
+    bool stays = l->rank && plan_stays(m->p, l, l->access.at);
+    v.width = width_of_single(m, l);
+    v.bytes = bytes_of(b, stays ? 1 : v.width);
     v.loop = l;
     v.access = l->access.at;
-    v.work = plan_work_of_single(m->p);
+    v.work = plan_work_of_single(m->p, l);
     add(m, v);
 }
 

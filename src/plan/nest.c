@@ -24,6 +24,7 @@ typedef struct {
     } steps;                        // from the launch in to the statement
     bool by_block;                  // every block by itself
     bool open;                      // a loop that may end early, or a `while`
+    const PlanLoop *own;            // of a statement that threads execute
     bool *needed;                   // by variable
     int64_t *low, *high;
     PlanLoop none;                  // expressions outside of any loop
@@ -66,7 +67,7 @@ static bool find_in_block(Nest *n, IrStmt *s)
     int before = n->steps.len;
 
     for (int i = 0; i < s->len; i++) {
-        if (s->body[i]->kind == STMT_LET)
+        if (s->body[i] != n->target && s->body[i]->kind == STMT_LET)
             push(n, STEP_LET, s->body[i], 0);
         else if (find(n, s->body[i]))
             return true;
@@ -123,6 +124,37 @@ static bool find(Nest *n, IrStmt *s)
     }
 }
 
+// What the lanes of the statement's moves work out for themselves: conditions
+// on their thread, and a vectorized loop around them.
+static bool is_own(const Nest *n, const Step *s)
+{
+    const PlanLoop *l = n->own;
+
+    if (!l)
+        return false;
+    if (s->kind == STEP_FOR)
+        return l->rank && l->var[0] == s->stmt->vars[s->var];
+    for (int i = 0; s->kind == STEP_LET && i < l->lets.len; i++)
+        if (l->lets.at[i] == s->stmt)
+            return true;
+    return (s->kind == STEP_IF || s->kind == STEP_ELSE) &&
+           plan_by_thread(l, s->stmt->cond);
+}
+
+static void drop_own(Nest *n, const PlanLaunch *l)
+{
+    int kept = 0;
+
+    for (int i = 0; i < l->move_count; i++)
+        if (l->moves[i].stmt == n->target && l->moves[i].loop &&
+            l->moves[i].loop->stmt == n->target)
+            n->own = l->moves[i].loop;
+    for (int i = 0; i < n->steps.len; i++)
+        if (!is_own(n, &n->steps.at[i]))
+            n->steps.at[kept++] = n->steps.at[i];
+    n->steps.len = kept;
+}
+
 // ---- what matters ----------------------------------------------------------
 
 static bool need(void *ctx, IrExpr *e)
@@ -132,7 +164,8 @@ static bool need(void *ctx, IrExpr *e)
     if (e->kind == EXPR_VAR)
         n->needed[e->var->id] = true;
     n->open |= e->kind == EXPR_LOAD || e->kind == EXPR_ATOMIC ||
-               (e->kind == EXPR_VAR && e->var->kind == VAR_THREAD);
+               (e->kind == EXPR_VAR && e->var->kind == VAR_THREAD) ||
+               (e->kind == EXPR_OP && e->op == OP_GET_THREAD_BINDING);
     return true;
 }
 
@@ -309,6 +342,7 @@ bool plan_each_run(Arena *a, const Plan *p, const PlanLaunch *l,
         push(&n, STEP_GRID, l->stmt, d);
     if (!find(&n, l->stmt->then) || n.open)
         return false;
+    drop_own(&n, l);
     range_steps(&n);
     find_needs(&n, l);
     if (n.open)

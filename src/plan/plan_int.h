@@ -136,8 +136,10 @@ void plan_pipelines(PlanState *p, IrStmt *launch);
 // dealt out in turn.
 PlanWork *plan_work_of_loop(PlanState *p, const PlanLoop *l,
                             const PlanFragment *layout, int width);
-// All threads do the one point that there is.
-PlanWork *plan_work_of_single(PlanState *p);
+// All threads do all the points that there are.
+PlanWork *plan_work_of_single(PlanState *p, const PlanLoop *l);
+// thread.c - what decides, lane by lane, about a statement that threads execute.
+void plan_thread_context(PlanState *p, const IrStmt *s, PlanLoop *l);
 // An operand of a gemm as a loop over its rows and columns; NULL: not known.
 PlanLoop *plan_operand_loop(PlanState *p, const PlanGemm *g, bool is_b);
 PlanWork *plan_operand_work(PlanState *p, const PlanGemm *g, bool is_b);

@@ -56,12 +56,13 @@ PlanWork *plan_work_of_loop(PlanState *p, const PlanLoop *l,
     return w;
 }
 
-PlanWork *plan_work_of_single(PlanState *p)
+PlanWork *plan_work_of_single(PlanState *p, const PlanLoop *l)
 {
-    PlanWork *w = work_new(p, p->launch->threads, 1);
+    PlanWork *w = work_new(p, p->launch->threads, (int)l->points);
 
     for (int t = 0; t < w->threads; t++)
-        assign(w, t, 0, 0);
+        for (int n = 0; n < l->points; n++)
+            assign(w, t, n, n);
     return w;
 }
 

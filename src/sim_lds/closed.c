@@ -47,7 +47,7 @@ static const IrStmt *stmt_at(const CountLaunch *l, int i)
         told |= l->at[j].move->stmt == s && !l->at[j].unknown;
     for (int j = 0; j < l->stmt_count; j++)
         told |= l->stmts[j].stmt == s;
-    return told && count_has_event(s) ? s : NULL;
+    return told ? s : NULL;
 }
 
 static bool each_closed(Counter *c, const PlanEnv *env, PlanRun *run)

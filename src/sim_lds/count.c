@@ -374,7 +374,7 @@ static void count_open_launch(Counter *c, CountLaunch *l, const Code *code)
     for (int j = 0; j < l->count; j++) {
         CountAccess *a = &l->at[j];
 
-        *a = count_access_of(c->plan->device, &p->moves[j]);
+        *a = count_access_of(c->plan->device, &p->moves[j], code != NULL);
         if (!a->unknown && code && !has_event(code, a->move->stmt))
             a->unknown = without_event(p, a->move);
     }

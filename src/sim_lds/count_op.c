@@ -114,13 +114,14 @@ static const char *name_of(const Device *d, const PlanMove *v, bool shared)
 }
 
 // Additions that are loops of other atomics, and their likes.
-static const char *unknown_of(const Device *d, const PlanMove *v, bool shared)
+static const char *unknown_of(const Device *d, const PlanMove *v, bool shared,
+                              bool by_events)
 {
     const char *why = plan_unknown(v);
 
     if (why || !v->buffer)
         return why;
-    if (!count_has_event(v->stmt))
+    if (v->stmt->kind == STMT_LAUNCH || (by_events && !count_has_event(v->stmt)))
         return "one word for all lanes: no conflicts, number unknown";
     if (shared && v->kind == MOVE_ATOMIC &&
         (dtype_info(v->buffer->dtype)->bits != 32 || v->lanes > 1 ||
@@ -129,7 +130,7 @@ static const char *unknown_of(const Device *d, const PlanMove *v, bool shared)
     return NULL;
 }
 
-CountAccess count_access_of(const Device *d, const PlanMove *v)
+CountAccess count_access_of(const Device *d, const PlanMove *v, bool by_events)
 {
     bool shared = !v->buffer || v->buffer->scope != SCOPE_GLOBAL;
 
@@ -138,6 +139,6 @@ CountAccess count_access_of(const Device *d, const PlanMove *v)
         .passes_by = v->kind == MOVE_TMA || v->kind == MOVE_BULK ||
                      v->kind == MOVE_WGMMA,
         .instruction = name_of(d, v, shared),
-        .unknown = unknown_of(d, v, shared),
+        .unknown = unknown_of(d, v, shared, by_events),
     };
 }

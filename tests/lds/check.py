@@ -130,6 +130,15 @@ HAND = [
     # each: 2 x 2 cycles; the copy takes 4 bytes a lane, which leaves the fewest
     # of 128 threads idle: 576 / 64 instructions of 2 half waves.
     ("scan", "", "mi300x", "S read", 0, 8 * 2 * 4 + 9 * 2, None),
+    # Code of single threads. 64 rows are written by 2 warps in 2 blocks; lane t
+    # reads word 64 t + i: one bank.
+    ("threads", "", "h100", "S write", 0, 64 * 2 * 2, None),
+    ("threads", "", "h100", "S read", 64 * 2 * 31, 64 * 2 * 32, None),
+    # 4 words a lane: 4 passes of 8 lanes, whose rows start in one bank, 16 times.
+    ("threads", "vector=4", "h100", "S read", 16 * 2 * 4 * 7, 16 * 2 * 4 * 8,
+     None),
+    # One sector of 32 bytes for each lane's 16.
+    ("threads", "vector=4", "h100", "B write", None, None, 16 * 2 * 32 * 32),
     # Five columns, one after the other.
     ("inner", "", "h100", "S read", 5 * 31, 5 * 32, None),
     ("inner", "N=7", "h100", "S read", 7 * 31, 7 * 32, None),
