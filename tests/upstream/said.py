@@ -4,7 +4,12 @@
 # Runs main() and fails unless it printed `want`, and never `unless`.
 def check(m, main, want, unless="FAILED"):
     lines = []
-    m.print = lambda *words, **more: lines.append(" ".join(map(str, words)))
+
+    def note(*words, **more):
+        print(*words)
+        lines.append(" ".join(map(str, words)))
+
+    m.print = note
     main()
     assert any(want in x for x in lines), lines
     assert not any(unless in x for x in lines), lines
