@@ -354,6 +354,30 @@ static bool any_in_loop(const PlanFeed *f)
     return false;
 }
 
+static void set_rings(PlanState *p)
+{
+    const PlanFeed *f = &p->launch->feed;
+
+    p->launch->barriers = 0;
+    for (int i = 0; i < f->count; i++) {
+        const PlanFeedCopy *c = &f->copies[i];
+        p->launch->barriers += c->in_loop ? 2 * f->stages : 1;
+        if (c->in_loop)
+            p->slots[c->map.dst.buffer->id] = f->stages;
+    }
+}
+
+bool plan_shrink_feed(PlanState *p)
+{
+    PlanFeed *f = &p->launch->feed;
+
+    if (f->stages < 2)
+        return false;
+    f->stages--;
+    set_rings(p);
+    return true;
+}
+
 void plan_settle_feed(PlanState *p)
 {
     PlanFeed *f = &p->launch->feed;
@@ -368,13 +392,7 @@ void plan_settle_feed(PlanState *p)
         return;
     }
     p->launch->producers = PRODUCERS;
-    p->launch->barriers = 0;
-    for (int i = 0; i < f->count; i++) {
-        const PlanFeedCopy *c = &f->copies[i];
-        p->launch->barriers += c->in_loop ? 2 * f->stages : 1;
-        if (c->in_loop)
-            p->slots[c->map.dst.buffer->id] = f->stages;
-    }
+    set_rings(p);
 }
 
 // ---- rings that the block's own threads fill -------------------------------

@@ -27,6 +27,13 @@ static bool plan_threads(PlanState *p, const IrStmt *launch)
     return true;
 }
 
+static bool plan_fits(const PlanState *p)
+{
+    enum { MBARRIER = 8 };
+    return p->launch->arena + MBARRIER * p->launch->barriers <=
+           p->device->smem_block;
+}
+
 static bool build_launch(void *ctx, IrStmt *s)
 {
     Build *b = ctx;
@@ -65,8 +72,8 @@ static bool build_launch(void *ctx, IrStmt *s)
         plan_tasks(p);
     }
     b->ok &= plan_arena(p, s);
-    while (b->ok && p->launch->arena > p->device->smem_block &&
-           plan_shrink_rings(p))
+    while (b->ok && !plan_fits(p) &&
+           (plan_shrink_rings(p) || plan_shrink_feed(p)))
         b->ok &= plan_arena(p, s);
     return false;
 }

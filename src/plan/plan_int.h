@@ -168,6 +168,8 @@ void plan_moves(PlanState *p, IrStmt *launch);
 // rings once shared layouts are known.
 void plan_find_feed(PlanState *p, IrStmt *launch);
 void plan_settle_feed(PlanState *p);
+// One slot less; false where there is but one.
+bool plan_shrink_feed(PlanState *p);
 // Pipelined loops that no producer feeds; their slots, fewer until all fit.
 void plan_find_rings(PlanState *p, IrStmt *launch);
 bool plan_shrink_rings(PlanState *p);
