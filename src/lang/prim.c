@@ -350,29 +350,38 @@ static Value round_call(Lang *l, const Bound *b)
     return expr_value(l, e);
 }
 
-// T.ieee_*: to nearest is what all arithmetic here does.
-static void check_rounding(Lang *l, const Bound *b)
+// T.ieee_*: to nearest is what all arithmetic here does. The mode otherwise.
+static Text rounding_mode(Lang *l, const Bound *b)
 {
     static const char *const modes[] = {"rn", "rz", "ru", "rd"};
     int i = op_param_find(b->info, TEXT("rounding_mode"));
     bool known = false;
 
     if (i < 0 || !bound_given(b, i))
-        return;
+        return TEXT("rn");
     for (size_t m = 0; m < countof(modes) && b->at[i].kind == VAL_STR; m++)
         known |= text_is(b->at[i].s, modes[m]);
     if (!known)
         lang_raise(l, "ValueError", b->spans[i],
                    "a rounding mode of %s is 'rn', 'rz', 'ru' or 'rd'",
                    b->info->surface);
-    if (!text_is(b->at[i].s, "rn"))
-        lang_unsupported(l, b->spans[i], "rounding mode '%.*s' of %s",
-                         TEXT_ARG(b->at[i].s), b->info->surface);
+    return b->at[i].s;
+}
+
+static IrExpr *rounded(Lang *l, const Bound *b, IrExpr *const *args, int n,
+                       IrExpr *nearest, Text mode)
+{
+    for (int i = 0; i < n; i++)
+        if (args[i]->dtype != DT_F32)
+            lang_unsupported(l, b->call, "rounding mode '%.*s' of %s for %s",
+                             TEXT_ARG(mode), b->info->surface,
+                             dtype_info(args[i]->dtype)->name);
+    return round_directed(l, b->op, args, n, nearest, mode, b->call);
 }
 
 static Value plain_expr(Lang *l, const Bound *b)
 {
-    check_rounding(l, b);
+    Text mode = rounding_mode(l, b);
     IrExpr *args[OP_MAX_PARAMS];
     int n = 0;
     for (int i = 0; i < b->info->param_count; i++)
@@ -384,6 +393,8 @@ static Value plain_expr(Lang *l, const Bound *b)
         }
     IrExpr *e = ir_op(trace_kernel(l), b->op, args, n, b->call);
     trace_builder_ok(l, e, b->call);
+    if (!text_is(mode, "rn"))
+        e = rounded(l, b, args, n, e, mode);
     return expr_value(l, e);
 }
 

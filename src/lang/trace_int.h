@@ -156,6 +156,11 @@ Value layout_make(Lang *l, const Value *shape, const Value *map,
                   const Value *thread, int64_t replicate, Span at);
 Value fragment_make(Lang *l, const Bound *b);
 
+// prim_round.c: T.ieee_* of n float32 toward 'rz', 'ru' or 'rd', given the
+// result to nearest.
+IrExpr *round_directed(Lang *l, Op op, IrExpr *const *x, int n,
+                       IrExpr *nearest, Text mode, Span at);
+
 // layout_check.c: raises where two elements of shared memory get one place.
 void layout_check(Lang *l, const IrBuffer *b, Span at);
 

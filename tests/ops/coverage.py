@@ -17,7 +17,10 @@ tensors of this dtype, with 0, 1, 16 and 37 elements or with tiles of odd
 sizes, and gave what NumPy and ml_dtypes give: the same bits, or for functions
 that NumPy's own library rounds, at most a place beside it. An empty cell was
 not compared: most are dtypes that the operation does not have. `e4m3z` and
-`e5m2z` are MI300X's `float8_e4m3fnuz` and `float8_e5m2fnuz`.
+`e5m2z` are MI300X's `float8_e4m3fnuz` and `float8_e5m2fnuz`. Casts and copies of
+`float8_e8m0fnu`, which has no arithmetic of its own, are compared in
+`tests/golden/run/e8m0.tile`, and the rounding modes of `T.ieee_*`, which are of
+float32, in `ieee_modes.tile` beside it.
 """
 
 

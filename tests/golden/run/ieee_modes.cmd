@@ -1,0 +1,1 @@
+run ieee_modes.tile
