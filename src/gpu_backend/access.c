@@ -201,10 +201,52 @@ static bool is_small(const IrBuffer *b)
     return true;
 }
 
+static bool is_permuted(const IrBuffer *b)
+{
+    return b->scope == SCOPE_GLOBAL && b->layout && !b->layout->maker.len &&
+           b->layout->out_rank > 0 && !b->alias_of;
+}
+
+// T.annotate_layout on a tensor: the place that the map says, row-major over
+// the highest values of its outputs.
+static Text permuted_offset(Emit *e, const IrBuffer *b, const Text *index)
+{
+    const IrIndexMap *m = b->layout;
+    Text all = TEXT("0");
+    int64_t stride = 1;
+
+    for (int i = 0; i < m->in_rank; i++) {
+        int64_t n = i < b->rank ? fixed_extent(b, i) : -1;
+        if (n < 0 || m->in_rank != b->rank) {
+            refuse(e, "the layout of '%.*s'", TEXT_ARG(b->name));
+            return all;
+        }
+        e->range[m->in[i]->id] = (Range){true, 0, n - 1};
+        e->var[m->in[i]->id] =
+            text_format(e->arena, is_small(b) ? "(%.*s)" : "((i64)(%.*s))",
+                        TEXT_ARG(index[i]));
+    }
+    for (int i = m->out_rank - 1; i >= 0; i--) {
+        Range r = interval_of(e, m->out[i]);
+        if (!r.known || r.low < 0) {
+            refuse(e, "the layout of '%.*s'", TEXT_ARG(b->name));
+            return all;
+        }
+        Text x = times(e, expr(e, m->out[i]),
+                       text_format(e->arena, "%lld", (long long)stride));
+        all = sum(e, x, all);
+        stride *= r.high + 1;
+    }
+    return all;
+}
+
 static Text linear_offset(Emit *e, const IrBuffer *b, const Text *index)
 {
     Text all = TEXT("0");
     bool small = is_small(b) || b->scope != SCOPE_GLOBAL;
+
+    if (is_permuted(b))
+        return permuted_offset(e, b, index);
 
     for (int d = 0; d < b->rank; d++) {
         Text stride = stride_of(e, b, d), i = index[d];

@@ -43,7 +43,8 @@ static int64_t side_vector(const Emit *e, const IrBuffer *b,
 {
     int r = b->rank - 1;
 
-    if (r < 0 || map[r] != last || b->alias_of || b->pointed)
+    if (r < 0 || map[r] != last || b->alias_of || b->pointed ||
+        (b->scope == SCOPE_GLOBAL && b->layout))
         return 1;
     for (int d = 0; d < r; d++)
         if (map[d] == last)

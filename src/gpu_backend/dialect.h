@@ -13,6 +13,7 @@ typedef struct {
 struct GpuDialect {
     const char *name;           // "cuda"
     const char *title;          // "CUDA"
+    DeviceVendor vendor;
     const char *kernel;         // of a function that is launched
     const char *bounds;         // how it says how many threads it has
     const char *device;         // of a function that kernels call

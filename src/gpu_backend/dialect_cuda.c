@@ -368,6 +368,7 @@ static const GpuPart parts[] = {
 static const GpuDialect cuda = {
     .name = "cuda",
     .title = "CUDA",
+    .vendor = VENDOR_NVIDIA,
     .kernel = "extern \"C\" __global__ void",
     .bounds = "__launch_bounds__",
     .device = "static __device__ __forceinline__",

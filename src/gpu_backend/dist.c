@@ -92,7 +92,13 @@ static void set_ranges(Emit *e, const Dist *d)
                                  : (Range){0};
 }
 
-static void define_by_division(Emit *e, const Dist *d)
+static void give(Dist *d, Text name, Text text)
+{
+    d->given[d->given_count].name = name;
+    d->given[d->given_count++].text = text;
+}
+
+static void define_by_division(Emit *e, Dist *d)
 {
     int v = d->vector > 1 ? d->vector : 1;
 
@@ -110,8 +116,37 @@ static void define_by_division(Emit *e, const Dist *d)
                             (long long)d->extent[i] / (last ? v : 1));
         if (last && v > 1)
             x = text_format(e->arena, "%.*s * %d", TEXT_ARG(x), v);
-        line(e, "const int %.*s = %.*s;", TEXT_ARG(d->index[i]), TEXT_ARG(x));
+        give(d, d->index[i], x);
     }
+}
+
+// Points that are not there, where one index alone tells: the guard names it.
+static bool guard_by_index(Emit *e, Dist *d, const Text *text)
+{
+    int64_t point[IR_MAX_RANK];
+    int32_t *value;
+
+    for (int dim = 0; dim < d->rank; dim++) {
+        FitTable t = table_of(e, d, &value);
+        bool all = true;
+        for (int i = 0; i < t.threads * t.locals; i++) {
+            all &= d->points[i] >= 0;
+            if (d->points[i] < 0)
+                continue;
+            split(d, d->points[i], point);
+            value[i] = (int32_t)point[dim];
+        }
+        if (all || !text[dim].len || !fit_below(&t, (int32_t)d->extent[dim]))
+            continue;
+        line(e, "const int %.*s = %.*s;", TEXT_ARG(d->index[dim]),
+             TEXT_ARG(text[dim]));
+        open_brace(e, "if (%.*s < %lld) {", TEXT_ARG(d->index[dim]),
+                   (long long)d->extent[dim]);
+        d->braces = 2;
+        d->mine_index = d->index[dim];
+        return true;
+    }
+    return false;
 }
 
 static void open_layout(Emit *e, Dist *d)
@@ -132,17 +167,21 @@ static void open_layout(Emit *e, Dist *d)
     }
     line(e, "#pragma unroll");
     open_brace(e, "for (int l = 0; l < %d; l++) {", locals);
-    FitTable t = table_of(e, d, &value);
-    Text active = fit_active(e, &t);
     d->mine = mine_text(e, d);
-    if (active.len)
-        open_brace(e, "if (%.*s) {", TEXT_ARG(active));
-    d->braces = active.len ? 2 : 1;
+    d->braces = 1;
+    if (!guard_by_index(e, d, text)) {
+        FitTable t = table_of(e, d, &value);
+        Text active = fit_active(e, &t);
+        if (active.len) {
+            open_brace(e, "if (%.*s) {", TEXT_ARG(active));
+            d->braces = 2;
+        }
+    }
     if (!closed)
-        line(e, "const int p = %.*s;", TEXT_ARG(flat_text(e, d)));
+        give(d, TEXT("p"), flat_text(e, d));
     for (int i = 0; closed && i < d->rank; i++)
-        line(e, "const int %.*s = %.*s;", TEXT_ARG(d->index[i]),
-             TEXT_ARG(text[i]));
+        if (!occurs(d->mine_index, d->index[i]))
+            give(d, d->index[i], text[i]);
     if (!closed)
         define_by_division(e, d);
 }
@@ -184,8 +223,9 @@ static void open_dealt(Emit *e, Dist *d)
         for (int k = i + 1; k < d->rank; k++)
             under = text_format(e->arena, "%.*s / (%.*s)", TEXT_ARG(under),
                                 TEXT_ARG(d->size[k]));
-        line(e, "const int %.*s = (int)(%.*s %% (%.*s));",
-             TEXT_ARG(d->index[i]), TEXT_ARG(under), TEXT_ARG(d->size[i]));
+        give(d, d->index[i],
+             text_format(e->arena, "(int)(%.*s %% (%.*s))", TEXT_ARG(under),
+                         TEXT_ARG(d->size[i])));
     }
 }
 
@@ -200,10 +240,29 @@ void dist_open(Emit *e, Dist *d)
     else
         open_dealt(e, d);
     e->dist = d;
+    d->out = e->out;
+    e->out = &d->body;
 }
 
 void dist_close(Emit *e, Dist *d)
 {
+    bool needed[IR_MAX_RANK + 1] = {false};
+    TextBuf seen = {0};
+
+    e->out = d->out;
+    buf_text(&seen, buf_view(&d->body));
+    for (int i = d->given_count - 1; i >= 0; i--) {
+        needed[i] = occurs(buf_view(&seen), d->given[i].name);
+        if (needed[i])
+            buf_text(&seen, d->given[i].text);
+    }
+    for (int i = 0; i < d->given_count; i++)
+        if (needed[i])
+            line(e, "const int %.*s = %.*s;", TEXT_ARG(d->given[i].name),
+                 TEXT_ARG(d->given[i].text));
+    buf_text(e->out, buf_view(&d->body));
+    buf_release(&d->body);
+    buf_release(&seen);
     for (int i = 0; i < d->braces; i++)
         close_brace(e);
     e->dist = d->before;

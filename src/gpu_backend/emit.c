@@ -14,7 +14,7 @@ void refuse(Emit *e, const char *format, ...)
     va_start(args, format);
     buf_vprintf(&what, format, args);
     va_end(args);
-    diag_error(e->k->diag, EXIT_LIMIT, e->at, "gpu-refuse",
+    diag_error(e->k->diag, EXIT_LIMIT, e->at, "gpu-unsupported",
                "%.*s cannot be emitted as %s yet", (int)what.len, what.at,
                e->dialect->title);
     buf_release(&what);
@@ -177,11 +177,6 @@ static void check_param(Emit *e, const GpuParam *p)
         refuse(e, "'%.*s' of %s", TEXT_ARG(p->buffer->name),
                     dtype_info(p->buffer->dtype)->name);
     }
-    if (p->buffer && p->buffer->layout) {
-        e->at = p->buffer->at;
-        refuse(e, "the layout that '%.*s' is given in global memory",
-                    TEXT_ARG(p->buffer->name));
-    }
 }
 
 static void print_params(Emit *e)
@@ -307,8 +302,9 @@ static void block_indices(Emit *e, const IrStmt *s)
 
     for (int i = 0; i < s->var_count; i++) {
         Range r = interval_of(e, s->extent[i]);
-        if (r.known && r.high > 0)
-            e->range[s->vars[i]->id] = (Range){true, 0, r.high - 1};
+        bool known = r.known && r.high > 0;
+        e->range[s->vars[i]->id] =
+            (Range){true, 0, known ? r.high - 1 : INT32_MAX};
         if (!done || i > 1)
             line(e, "const int %.*s = (int)blockIdx.%s;",
                  TEXT_ARG(e->var[s->vars[i]->id]), dims[i]);
@@ -421,7 +417,7 @@ static void launch(Emit *e, int i, GpuLaunch *g)
     e->uses_async = e->in_ring = e->ring_copy = false;
     e->dist = NULL;
     e->divergent = 0;
-    e->temps = e->table_count = 0;
+    e->temps = e->printed.len = 0;
     const IrStmt *s = e->launch->stmt;
     g->symbol = symbol_of(e, i);
     g->stmt = s;
@@ -433,6 +429,8 @@ static void launch(Emit *e, int i, GpuLaunch *g)
     e->has_wgmma = false;
     for (int j = 0; j < e->launch->gemm_count; j++)
         e->has_wgmma |= e->launch->gemms[j].unit == PLAN_WGMMA;
+    for (int k = 0; k < e->k->symbol_count; k++)
+        e->range[e->k->symbols[k]->id] = (Range){true, 0, INT32_MAX};
     Uses u = uses_of(e, (IrStmt *)s);
     e->by_thread = u.by_thread;
     find_varying(e, s);
@@ -470,6 +468,11 @@ GpuProgram *gpu_emit(Arena *a, const Plan *p, const GpuDialect *d,
               .sources = sources, .out = &kernels};
     GpuProgram *g = new (a, GpuProgram);
 
+    if (p->device->vendor != d->vendor) {
+        diag_error(e.k->diag, EXIT_LIMIT, e.k->at, "gpu-target",
+                   "%s is not written for %s", d->title, p->device->title);
+        return NULL;
+    }
     g->plan = p;
     g->launches = new_array(a, GpuLaunch, p->launch_count + 1);
     name_all(&e);

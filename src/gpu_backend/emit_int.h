@@ -21,8 +21,14 @@ typedef struct Dist {
     Text index[IR_MAX_RANK];        // text of the loop variables
     const IrVar *var[IR_MAX_RANK];  // or NULL, for tile operations
     Text mine;                      // whether this thread is a point's first
+    Text mine_index;                // the index that a guard has defined
     int vector;                     // dealt out: elements at a time; 0 is 1
     int braces;
+    struct {
+        Text name, text;
+    } given[IR_MAX_RANK + 1];       // definitions, those that the body needs
+    int given_count;
+    TextBuf body, *out;             // what is emitted inside, and around
     struct Dist *before;
 } Dist;
 
@@ -30,6 +36,13 @@ typedef struct Dist {
 typedef struct {
     bool *read, *written;
 } Hazards;
+
+// fit.c - numbers by thread and register.
+typedef struct {
+    int threads, locals;
+    const int32_t *value;           // [thread][local]
+    const bool *active;             // NULL: all
+} FitTable;
 
 typedef struct {
     Arena *arena;
@@ -59,7 +72,10 @@ typedef struct {
     GpuLaunch *gpu;
     bool *stored;                   // by buffer id: global tensors written
     TextBuf tables;                 // constant tables of the launch
-    int table_count;
+    struct {
+        FitTable *at;
+        int len, room;
+    } printed;                      // those tables
     int64_t extra_shared;           // barriers and the like, after the arena
     bool has_wgmma;                 // the launch
     bool in_flight;                 // the product is not waited for
@@ -76,6 +92,7 @@ bool gpu_is_hint(const Emit *e, const IrStmt *s);
 
 // prelude.c - the functions that `kernels` calls.
 void prelude(Emit *e, TextBuf *out, Text kernels);
+bool occurs(Text in, Text word);                // as a word
 bool prelude_has(const Emit *e, Text name);     // a function of that name
 
 // text.c - lines of output.
@@ -133,13 +150,9 @@ int64_t fixed_extent(const IrBuffer *b, int d); // -1: not constant
 bool eval_at(const IrExpr *x, const int64_t *value, int64_t *out);
 
 // fit.c - closed forms of tables over (thread, local).
-typedef struct {
-    int threads, locals;
-    const int32_t *value;           // [thread][local]
-    const bool *active;             // NULL: all
-} FitTable;
 // Text in the variables `tid` and `l`; a table where there is no closed form.
 Text fit(Emit *e, const FitTable *t, bool allow_table);
+bool fit_below(const FitTable *t, int32_t limit);
 // Whether (thread, local) is active; empty: always.
 Text fit_active(Emit *e, const FitTable *t);
 

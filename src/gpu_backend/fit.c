@@ -6,7 +6,7 @@
 // divisions, or stays a table.
 #include "gpu_backend/emit_int.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 static int32_t at(const FitTable *t, int thread, int local)
 {
@@ -120,6 +120,20 @@ static Text bits_text(Emit *e, const Bits *b)
     return all.len ? all : TEXT("0");
 }
 
+// Whether what is active is what the closed form puts below `limit`.
+bool fit_below(const FitTable *t, int32_t limit)
+{
+    Bits b;
+
+    if (!fit_bits(t, &b))
+        return false;
+    for (int i = 0; i < t->threads; i++)
+        for (int l = 0; l < t->locals; l++)
+            if (is_active(t, i, l) != (value_of(&b, i, l) < limit))
+                return false;
+    return true;
+}
+
 // ---- sums of digits --------------------------------------------------------
 
 // value = base + step * (x / div % mod), where all of it is regular.
@@ -228,13 +242,28 @@ static Text fit_sum(Emit *e, const FitTable *t)
 
 // ---- tables ----------------------------------------------------------------
 
+static int known_table(const Emit *e, const FitTable *t)
+{
+    size_t n = (size_t)t->threads * t->locals;
+
+    for (int i = 0; i < e->printed.len; i++) {
+        const FitTable *x = &e->printed.at[i];
+        if (x->threads == t->threads && x->locals == t->locals &&
+            !memcmp(x->value, t->value, n * sizeof *t->value))
+            return i + 1;
+    }
+    return 0;
+}
+
 static Text table(Emit *e, const FitTable *t)
 {
     TextBuf *b = &e->tables;
-    int id = ++e->table_count;
+    int id = known_table(e, t);
 
-    if (e->quiet)
-        return text_format(e->arena, "table_%d[0]", id);
+    if (id || e->quiet)
+        return text_format(e->arena, "table_%d[tid * %d + l]", id, t->locals);
+    vec_push(e->arena, &e->printed, *t);
+    id = e->printed.len;
     buf_printf(b, "%s int table_%d[%d] = {", e->dialect->constant, id,
                t->threads * t->locals);
     for (int i = 0; i < t->threads * t->locals; i++)

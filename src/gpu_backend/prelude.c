@@ -517,7 +517,7 @@ static bool is_word(char c)
            (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool occurs(Text in, Text word)
+bool occurs(Text in, Text word)
 {
     for (size_t i = 0; i + word.len <= in.len; i++) {
         size_t after = i + word.len;

@@ -109,7 +109,7 @@ static void store_stmt(Emit *e, IrStmt *s)
 void loop_body(Emit *e, IrStmt *s, LoopBody *body)
 {
     bool quiet = e->quiet;
-    int temps = e->temps, tables = e->table_count;
+    int temps = e->temps;
     Hazards outer_left = e->left;
     Hazards entry = hazards_copy(e, &e->hazards);
 
@@ -123,7 +123,6 @@ void loop_body(Emit *e, IrStmt *s, LoopBody *body)
         bool settled = hazards_hold(e, &entry, &e->hazards);
         hazards_join(e, &entry, &e->hazards);
         e->temps = temps;
-        e->table_count = tables;
         if (settled)
             break;
     }
@@ -178,6 +177,8 @@ static void one_loop(Emit *e, IrStmt *s, int at)
         (plain || ir_is_int(s->step, &step)))
         e->range[v->id] = (Range){true, first.low,
                                   first.high + (trips.high - 1) * step};
+    else if (first.known && step > 0 && first.low >= 0)
+        e->range[v->id] = (Range){true, first.low, INT32_MAX};
     if (s->loop == LOOP_UNROLL || s->loop == LOOP_VECTORIZED)
         line(e, "#pragma unroll");
     if (plain && text_is(start, "0")) {
@@ -422,9 +423,11 @@ static bool tells_line(const Emit *e, const IrStmt *s)
 void stmt(Emit *e, IrStmt *s)
 {
     e->at = s->at;
+    if (e->in_ring && ring_copies(e, s))
+        return;
     if (tells_line(e, s))
         note_line(e, s);
-    if (feed_waits(e, s) || (e->in_ring && ring_copies(e, s)))
+    if (feed_waits(e, s))
         return;
     switch (s->kind) {
     case STMT_BLOCK:    block(e, s);        break;

@@ -78,7 +78,7 @@ static const char *const reserved[] = {
     "e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "k0", "m0", "n0", "o0",
     "o1", "r0", "x0", "sum0", "ta", "tb", "ti", "tj", "part", "work", "points",
     "DEVICE", "threadIdx", "blockIdx", "gridDim", "blockDim", "warpSize", "e4m3", "e5m2", "assert",
-    "a", "b", "group", "add", "slot", "slot_ahead", "phase", "trip", "trips",
+    "desc_a", "desc_b", "group", "slot", "slot_ahead", "phase", "trip", "trips",
     "barriers",
 };
 

@@ -56,7 +56,8 @@ static Text value_of(Emit *e, IrStmt *s, const IrCopyMap *m, DType to)
         return convert(e, to, o->region->buffer->dtype, false, load(e, &p),
                        true);
     }
-    return convert(e, to, DT_I32, false, TEXT("0"), true);
+    return dtype_is_float(to) ? narrow(e, to, literal(e, to, 0))
+                              : literal_int(e, to, 0);
 }
 
 static void elements(Emit *e, IrStmt *s, const IrCopyMap *m)
@@ -117,6 +118,66 @@ static void loop_over(Emit *e, IrStmt *s)
         dist_close(e, &d);
 }
 
+// ---- T.im2col --------------------------------------------------------------
+
+static Text scalar(Emit *e, const IrStmt *s, int i)
+{
+    return expr(e, s->operand[i].expr);
+}
+
+// Row m of the tile is an output pixel, column k a tap of its window.
+static void im2col(Emit *e, IrStmt *s)
+{
+    IrBuffer *img = s->operand[0].region->buffer;
+    IrBuffer *col = s->operand[1].region->buffer;
+    long long kernel = ir_attr_int(s, ATTR_KERNEL, 1);
+    long long stride = ir_attr_int(s, ATTR_STRIDE, 1);
+    long long dilation = ir_attr_int(s, ATTR_DILATION, 1);
+    long long pad = ir_attr_int(s, ATTR_PAD, 0);
+    long long reach = (kernel - 1) * dilation + 1;
+    Dist d = {.stmt = s, .rank = 2};
+    IrExpr *min[IR_MAX_RANK] = {0};
+    const int map[] = {0, 1};
+
+    if (!ir_resolve_im2col(e->k, s) || e->dist || e->divergent ||
+        !in_shared(e, col) || col->rank != 2 || img->rank != 4 ||
+        s->operand[1].region->form != REGION_WHOLE) {
+        refuse(e, "%s here", op_surface(s->op));
+        return;
+    }
+    sync_before(e, s);
+    d.extent[0] = fixed_extent(col, 0);
+    d.extent[1] = fixed_extent(col, 1);
+    Text h = expr(e, img->shape[1]), w = expr(e, img->shape[2]);
+    Text c = expr(e, img->shape[3]), step_m = scalar(e, s, 2);
+    Text step_k = scalar(e, s, 3);
+    dist_open(e, &d);
+    line(e, "const i64 m = (i64)(%.*s) * %lld + e0;", TEXT_ARG(step_m),
+         (long long)d.extent[0]);
+    line(e, "const i64 k = (i64)(%.*s) * %lld + e1;", TEXT_ARG(step_k),
+         (long long)d.extent[1]);
+    line(e, "const int high = (%.*s + %lld) / %lld + 1;", TEXT_ARG(h),
+         2 * pad - reach, stride);
+    line(e, "const int wide = (%.*s + %lld) / %lld + 1;", TEXT_ARG(w),
+         2 * pad - reach, stride);
+    line(e, "const i64 n = m / (high * wide), c = k %% (%.*s);", TEXT_ARG(c));
+    line(e, "const i64 y = m %% (high * wide) / wide * %lld + "
+            "k / (%lld * (%.*s)) * %lld - %lld;", stride, kernel, TEXT_ARG(c),
+         dilation, pad);
+    line(e, "const i64 x = m %% wide * %lld + k / (%.*s) %% %lld * %lld - "
+            "%lld;", stride, TEXT_ARG(c), kernel, dilation, pad);
+    line(e, "const bool there = n < (%.*s) && y >= 0 && y < (%.*s) && x >= 0 "
+            "&& x < (%.*s);", TEXT_ARG(expr(e, img->shape[0])), TEXT_ARG(h),
+         TEXT_ARG(w));
+    Spot from = {.buffer = img, .index = {TEXT("n"), TEXT("y"), TEXT("x"),
+                                          TEXT("c")}};
+    Spot to = place_of_side(e, col, min, map);
+    store(e, &to, text_format(e->arena, "there ? %.*s : %s()",
+                              TEXT_ARG(element(e, &from)),
+                              type_of(col->dtype)));
+    dist_close(e, &d);
+}
+
 void tile(Emit *e, IrStmt *s)
 {
     if (gpu_is_hint(e, s))
@@ -133,6 +194,9 @@ void tile(Emit *e, IrStmt *s)
     case OP_ATOMIC_MIN:
     case OP_ATOMIC_OR:
         loop_over(e, s);
+        return;
+    case OP_IM2COL:
+        im2col(e, s);
         return;
     case OP_GEMM:
         gemm(e, s);

@@ -167,8 +167,8 @@ static void product(Emit *e, const Wgmma *w, int64_t row, int64_t column,
     if (w->from_registers)
         a = text_format(e->arena, "a_%lld", (long long)k);
     else
-        a = text_format(e->arena, "a + %lld", (long long)step(&w->a, row, k));
-    line(e, "%.*s(&%.*s[%d], %.*s, b + %lld, %.*s);", TEXT_ARG(w->name),
+        a = text_format(e->arena, "desc_a + %lld", (long long)step(&w->a, row, k));
+    line(e, "%.*s(&%.*s[%d], %.*s, desc_b + %lld, %.*s);", TEXT_ARG(w->name),
          TEXT_ARG(c), first, TEXT_ARG(a), (long long)step(&w->b, column, k),
          TEXT_ARG(add));
 }
@@ -201,9 +201,9 @@ void wgmma(Emit *e, const PlanGemm *g)
     line(e, "const int group = tid / 128;");
     Text add = adds(e, g);
     if (!w.from_registers)
-        descriptor(e, &w.a, "a", text_cstr(e->arena, text_format(e->arena,
+        descriptor(e, &w.a, "desc_a", text_cstr(e->arena, text_format(e->arena,
                    "(group %% %d)", groups)), groups > 1 ? 64 * rows : 0);
-    descriptor(e, &w.b, "b", text_cstr(e->arena, text_format(e->arena,
+    descriptor(e, &w.b, "desc_b", text_cstr(e->arena, text_format(e->arena,
                "(group / %d)", groups)), g->n_warps > 1 ? n : 0);
     for (int64_t k = 0; w.from_registers && k < h->k; k += g->inst_k)
         registers_of_a(e, &w, k);

@@ -1,0 +1,1 @@
+dump --stage=cuda axpy.tile --kernel axpy
