@@ -115,9 +115,12 @@ def main():
                         not re.search(pattern, cells[0]):
                     continue
                 jobs.append((*cells[:3], examples, folder))
-        with concurrent.futures.ThreadPoolExecutor(
-                max(1, (os.cpu_count() or 4) // 3)) as pool:
-            for row in pool.map(run, jobs):
+        pool = concurrent.futures.ThreadPoolExecutor(
+            max(1, (os.cpu_count() or 4) // 2))
+        futures = [pool.submit(run, job) for job in jobs]
+        try:
+            for future in concurrent.futures.as_completed(futures):
+                row = future.result()
                 row["verdict"] = verdict(row)
                 key = row["class"], row["verdict"]
                 counts[key] = counts.get(key, 0) + 1
@@ -125,9 +128,15 @@ def main():
                 print("%-10s %-66s %s" % (
                     row["verdict"], row["file"],
                     "; ".join(row.get("errors", []))[:90]), flush=True)
+        except KeyboardInterrupt:
+            print("stopped: %d of %d files" % (len(rows), len(jobs)))
+        pool.shutdown(wait=False, cancel_futures=True)
+    rows.sort(key=lambda row: row["file"])
     for key in sorted(counts):
         print("%s %s: %d" % (*key, counts[key]))
     common.write(sys.argv[1], rows)
+    sys.stdout.flush()
+    os._exit(0)                 # without waiting for what was stopped
 
 
 if __name__ == "__main__":

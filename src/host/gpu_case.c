@@ -223,6 +223,15 @@ static bool no_addresses(const GpuCase *c)
 {
     const IrKernel *ir = c->kernel->kernel->ir;
 
+    for (int i = 0; i < ir->buffer_count; i++)
+        if (ir->buffers[i]->pointed) {
+            diag_error(c->kernel->host->options.diag, EXIT_LIMIT,
+                       ir->buffers[i]->at, "gpu-pointer",
+                       "'%.*s' lies at an address that the program computes: "
+                       "that is not supported on a GPU",
+                       TEXT_ARG(ir->buffers[i]->name));
+            return false;
+        }
     for (int i = 0; i < ir->param_count; i++)
         if (ir->params[i].pointer) {
             diag_error(c->kernel->host->options.diag, EXIT_LIMIT,
