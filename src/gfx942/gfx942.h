@@ -31,6 +31,7 @@ typedef struct {
     const GfxBuffer *buffers;
     int buffer_count;
     uint64_t seed;                              // of the interleaving; 0: none
+    int64_t most_steps;                         // of a workgroup; 0: no limit
 } GfxLaunch;
 
 // Fills in what the runtime passes besides the arguments (value_kind hidden_).

@@ -8,7 +8,6 @@
 enum { MOST_ELEMENTS = 32, MOST_TILE_BYTES = 8192 };
 
 typedef struct MatrixPlan {
-    bool known;
     DeviceMma mma;
     MmaSpec spec;
     int registers[2];                           // of A and B, of a lane
@@ -48,23 +47,17 @@ static void plan_result(MatrixPlan *p)
         }
 }
 
-MatrixPlan *matrix_plans(Arena *a, const Device *d)
+MatrixPlan *matrix_plan(Arena *a, const Device *d, IsaOp op)
 {
-    MatrixPlan *plans = new_array(a, MatrixPlan, OP_TOTAL);
-    for (int op = 0; op < OP_TOTAL; op++) {
-        const IsaInfo *info = isa_info((IsaOp)op);
-        MatrixPlan *p = &plans[op];
-        const char *why;
-        if (!isa_marked(info, 'M')
-            || !mma_find(d, text_of(info->name), &p->mma, &why)
-            || !device_mma_spec(d, &p->mma, &p->spec))
-            continue;
-        p->known = true;
-        plan_piece(p, FRAGMENT_A);
-        plan_piece(p, FRAGMENT_B);
-        plan_result(p);
-    }
-    return plans;
+    MatrixPlan *p = new(a, MatrixPlan);
+    const char *why;
+    if (!mma_find(d, text_of(isa_info(op)->name), &p->mma, &why)
+        || !device_mma_spec(d, &p->mma, &p->spec))
+        return NULL;
+    plan_piece(p, FRAGMENT_A);
+    plan_piece(p, FRAGMENT_B);
+    plan_result(p);
+    return p;
 }
 
 static void take_operand(Wave *w, const MatrixPlan *p, int operand,
@@ -124,12 +117,12 @@ static void multiply(const MatrixPlan *p, const uint8_t *a, const uint8_t *b,
 
 void exec_matrix(Wave *w, const IsaInstr *in)
 {
-    const MatrixPlan *p = &w->group->run->matrix[in->op];
+    const MatrixPlan *p = w->group->run->matrix[in->op];
     uint8_t a[MOST_TILE_BYTES], b[MOST_TILE_BYTES];
     uint32_t c[MOST_TILE_BYTES / 4];
     bool sources = in->src[0] >= OPERAND_VGPR && in->src[1] >= OPERAND_VGPR;
-    if (!p->known || !sources || in->cbsz || in->abid || in->blgp) {
-        wave_stop(w, p->known ? GFX_MODE : GFX_UNSUPPORTED, 0);
+    if (!p || !sources || in->cbsz || in->abid || in->blgp) {
+        wave_stop(w, p ? GFX_MODE : GFX_UNSUPPORTED, 0);
         return;
     }
     w->group->count[COUNT_MFMA]++;

@@ -75,9 +75,10 @@ static void step(Wave *w)
         wait_check(w, in);
     count_kind(g, isa_info((IsaOp)in->op)->encoding);
     exec(w, in);
-    w->pc = w->next;
-    if (w->pc >= g->run->words && w->state != WAVE_DONE)
-        wave_stop(w, GFX_BAD_JUMP, OBJECT_BASE + 4ull * w->pc);
+    if (w->next >= g->run->words && w->state != WAVE_DONE)
+        wave_stop(w, GFX_BAD_JUMP, OBJECT_BASE + 4ull * w->next);
+    else
+        w->pc = w->next;
 }
 
 static void release_barrier(Group *g)
@@ -91,20 +92,22 @@ static void release_barrier(Group *g)
     g->waiting = 0;
 }
 
-// Runs a wave for a while; true when it may go on.
-static bool turn(Wave *w, int64_t most)
+// Runs a wave until it waits, ends, or has had its turn.
+static void turn(Wave *w, int64_t most)
 {
     Group *g = w->group;
+    int64_t limit = g->run->launch->most_steps;
     for (int64_t i = 0; i < most; i++) {
         step(w);
         if (g->halted || w->state != WAVE_READY)
-            return false;
-        if (i % POLL == POLL - 1 && parallel_cancelled()) {
-            g->halted = true;
-            return false;
-        }
+            return;
+        if (++g->steps % POLL == 0 && parallel_cancelled())
+            g->halted = g->stopped = true;
+        if (limit && g->steps >= limit)
+            g->halted = g->stopped = true;
+        if (g->halted)
+            return;
     }
-    return true;
 }
 
 // ---- a workgroup ------------------------------------------------------------
@@ -144,7 +147,7 @@ static void run_waves(Group *g)
             return;
         release_barrier(g);
         if (parallel_cancelled())
-            g->halted = true;
+            g->halted = g->stopped = true;
     }
 }
 
@@ -215,9 +218,10 @@ static void start_wave(Group *g, int id)
     uint32_t (*rows)[LANES] = w->v;
     Transfer *transfers = w->transfers;
     // Registers hold anything; the same anything whoever ran here before.
-    for (int r = 0; r < g->run->rows; r++)
-        for (int i = 0; i < LANES; i++)
-            rows[r][i] = 0x7fa00000u | (uint32_t)r;
+    for (int file = 0; file < 2; file++)
+        for (int r = 256 * file; r < 256 * file + g->run->rows[file]; r++)
+            for (int i = 0; i < LANES; i++)
+                rows[r][i] = 0x7fa00000u | (uint32_t)r;
     memset(w, 0, sizeof *w);
     w->v = rows;
     w->transfers = transfers;
@@ -242,6 +246,7 @@ static void start_group(Group *g, int64_t block)
     g->position[1] = (uint32_t)(block / grid[0] % grid[1]);
     g->position[2] = (uint32_t)(block / grid[0] / grid[1]);
     g->waiting = g->ended = 0;
+    g->steps = 0;
     g->random = g->run->launch->seed ^ (uint64_t)block << 20;
     memset(g->lds, 0xa5, g->lds_bytes);
     if (g->written) {
@@ -339,18 +344,41 @@ static void map_regions(Arena *a, Run *run)
     run->region_count = n;
 }
 
+// How far an operand reaches into VGPRs or AGPRs.
+static void reach(Run *run, uint16_t operand, int size)
+{
+    if (operand < OPERAND_VGPR || operand == OPERAND_NONE)
+        return;
+    int file = operand >= OPERAND_AGPR;
+    int top = operand - (file ? OPERAND_AGPR : OPERAND_VGPR) + size;
+    if (top > 256)
+        top = 256;
+    if (run->rows[file] < top)
+        run->rows[file] = top;
+}
+
 // What the code of the kernel and of what it may call is like.
-static void survey(Run *run)
+static void survey(Arena *a, Run *run)
 {
     const GfxObject *o = run->launch->object;
+    run->rows[0] = 1;
     for (size_t i = 0; i < o->words; i++) {
         const IsaInstr *in = &o->code[i];
         const IsaInfo *info = isa_info((IsaOp)in->op);
         bool vmem = info->encoding == ENC_FLAT || info->encoding == ENC_MUBUF;
-        run->atomics |= in->op && vmem && info->number >= 64;
+        if (!in->op)
+            continue;
+        run->atomics |= vmem && info->number >= 64;
         run->transfers |= in->lds;
-        run->float_atomics |= in->op && vmem && info->number >= 77
+        run->float_atomics |= vmem && info->number >= 77
                               && info->number <= 82;
+        if (in->op == OP_S_SET_GPR_IDX_ON)
+            run->rows[0] = 256;
+        reach(run, in->dst, info->d);
+        for (int k = 0; k < 3; k++)
+            reach(run, in->src[k], info->size[k] > 2 ? info->size[k] : 2);
+        if (isa_marked(info, 'M') && !run->matrix[in->op])
+            run->matrix[in->op] = matrix_plan(a, run->device, (IsaOp)in->op);
     }
 }
 
@@ -391,6 +419,7 @@ static void merge(Arena *a, Run *run, int workers, GfxResult *out)
             out->count[c] += g->count[c];
         out->conflicts_estimate |= g->estimate;
         out->blocks_done += g->done;
+        out->stopped |= g->stopped;
         memcpy(all + total, g->findings.at,
                g->findings.len * sizeof *all);
         total += g->findings.len;
@@ -441,13 +470,11 @@ bool gfx_run(Arena *a, const GfxLaunch *launch, GfxResult *out,
     run->words = launch->object->words;
     run->valu = valu_best();
     run->device = device_find(TEXT("mi300x"));
-    run->matrix = matrix_plans(a, run->device);
     run->threads = launch->block[0] * launch->block[1] * launch->block[2];
     run->blocks = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    run->rows = VECTOR_ROWS;
     for (int op = 0; op < OP_TOTAL; op++)
         run->exec[op] = exec_for((IsaOp)op);
-    survey(run);
+    survey(a, run);
     run->scratch_bytes = (uint32_t)launch->kernel->scratch_bytes;
     map_regions(a, run);
     make_packet(run);
@@ -465,6 +492,6 @@ bool gfx_run(Arena *a, const GfxLaunch *launch, GfxResult *out,
             run_block(run, 0, i);
     merge(a, run, workers, out);
     out->float_atomics = run->float_atomics;
-    out->stopped = parallel_cancelled() != 0;
+    out->stopped |= parallel_cancelled() != 0;
     return true;
 }

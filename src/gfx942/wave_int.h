@@ -102,8 +102,9 @@ struct Group {
     int64_t count[GFX_COUNTERS];
     bool estimate;
     FindingList findings;
-    bool halted;
+    bool halted, stopped;                       // stopped: by a limit
     int64_t done;                               // blocks that ended
+    int64_t steps;                              // of the block
     uint64_t random;
     const Region *last;                         // region of the last access
 };
@@ -119,12 +120,12 @@ struct Run {
     const ValuTable *valu;
     const Device *device;
     uint32_t threads, scratch_bytes;            // of a group, of a lane
-    int rows;                                   // vector registers
+    int rows[2];                                // VGPRs, AGPRs of the code
     int64_t blocks, first, stride;              // stride: order of the blocks
     bool atomics, float_atomics, transfers;     // the code has such
     uint8_t packet[64];
     Exec *exec[OP_TOTAL];                       // NULL: not supported
-    struct MatrixPlan *matrix;                  // by op; NULL: not one
+    struct MatrixPlan *matrix[OP_TOTAL];        // of the code's matrix ops
     Group **workers;
 };
 
@@ -202,6 +203,6 @@ void lds_transfer(Wave *w, const Transfer *t);
 // Zero or more bytes of a flat access at shared memory.
 uint8_t *lds_at(Wave *w, uint64_t address, int bytes, int lane);
 
-// matrix.c
-struct MatrixPlan *matrix_plans(Arena *a, const Device *d);
+// matrix.c - NULL when the instruction's bits are not known.
+struct MatrixPlan *matrix_plan(Arena *a, const Device *d, IsaOp op);
 #endif
