@@ -210,7 +210,7 @@ def places(code, kernel, mnemonic):
             break
         first = data.find(words[0], first + 1)
     return [first + o for o, line in zip(offsets, lines)
-            if line.split()[2] == mnemonic]
+            if mnemonic in (None, line.split()[2])]
 
 
 def sow(code, kernel, mnemonic, expected):
@@ -275,6 +275,51 @@ def check_usage(code):
     report("usage: a grid of nothing", done.returncode == 0, done.stderr)
 
 
+# ---- damaged files and programs without end --------------------------------------
+
+def patched(code, kernel, index, word):
+    """The kernel's instruction number `index` replaced by a word."""
+    at = places(code, kernel, None)[index]
+    data = open(code, "rb").read()
+    with open("patched.hsaco", "wb") as f:
+        f.write(data[:at] + word.to_bytes(4, "little") + data[at + 4:])
+    return "patched.hsaco"
+
+
+def check_damage(code):
+    args = ["--grid", "1", "--block", "64", "--args", "f32[64]", "f32[64]",
+            "f32[64]", "64"]
+    for name, word, want, words, options in (
+            ("an unknown instruction", 0x7e00da00, 4,
+             "word 7e00da00; the nearest known is", []),
+            ("one that is not executed", 0xd3ea0000, 4, "v_smfmac_i32", []),
+            ("a jump to nowhere", 0xbf827fff, 1, "isa-bad-jump", []),
+            ("a loop without end", 0xbf82ffff, 4, "", ["--timeout", "1"])):
+        done = subprocess.run(
+            [tilesim, "exec-isa", patched(code, "vector_add", 1, word),
+             "--kernel", "vector_add", *options, *args],
+            capture_output=True, text=True)
+        report(f"damage: {name}", done.returncode == want
+               and words in done.stderr, f"{done.returncode} {done.stderr}")
+    data = open(code, "rb").read()
+    bad = []
+    for n in range(60):
+        broken = bytearray(data)
+        for _ in range(1 + n % 8):
+            at = rng.integers(0, len(data) if n % 2 else 4096)
+            broken[at] = rng.integers(0, 256)
+        if n % 10 == 0:
+            broken = broken[:rng.integers(0, len(data))]
+        with open("broken.hsaco", "wb") as f:
+            f.write(broken)
+        done = subprocess.run(
+            [tilesim, "exec-isa", "broken.hsaco", "--kernel", "vector_add",
+             "--timeout", "5", *args], capture_output=True, text=True)
+        if done.returncode not in (0, 1, 2, 4, 6):
+            bad.append(f"{n}: exit {done.returncode} {done.stderr[:200]}")
+    report("damage: 60 broken files end well", not bad, "\n".join(bad))
+
+
 # ---- against the compiler's tools ------------------------------------------------
 
 def compare_listing(code, label):
@@ -298,6 +343,7 @@ stored = f"{top}/tests/data/gfx942/kernels.hsaco"
 check_counters(run_kernels(stored, "stored"))
 sow_faults(stored)
 check_usage(stored)
+check_damage(stored)
 if shutil.which("clang-19") and shutil.which("llvm-objdump-19"):
     check_builds()
 else:
