@@ -1,4 +1,6 @@
 // conflicts.c - executions by closed expressions, a control walk or a run.
+#include <string.h>
+
 #include "host/conflicts.h"
 
 #include "support/parallel.h"
@@ -97,6 +99,7 @@ bool counts_make(Host *h, KernelObject *k, const Plan *const *plans, int n,
     CodeMode mode = way == COUNT_RUN ? CODE_COUNTED : CODE_CONTROL;
 
     *out = (Counts){.way = way == COUNT_BEST ? COUNT_CLOSED : way,
+                    .sources = h->options.sources,
                     .sizes = new_array(a, int64_t, k->ir->next_var + 1)};
     if (!take_sizes(h, k->ir, options, out->sizes)) {
         out->unknown = "sizes are not given (-D NAME=VALUE)";
@@ -156,7 +159,7 @@ bool counts_for_run(KernelObject *k, const Plan *const *plans, int n,
 {
     Arena *a = k->host->options.arena;
 
-    *out = (Counts){.way = COUNT_RUN,
+    *out = (Counts){.way = COUNT_RUN, .sources = k->host->options.sources,
                     .sizes = new_array(a, int64_t, k->ir->next_var + 1)};
     sizes_of(k->ir, args, out->sizes);
     out->code = kernel_code(k, CODE_COUNTED);
@@ -166,10 +169,26 @@ bool counts_for_run(KernelObject *k, const Plan *const *plans, int n,
     return true;
 }
 
+// Emitters of hand-written matrix code move elements here; what upstream makes
+// of them are matrix instructions.
+static void exclude_emitters(const Counts *c, const Plan *p, Counter *out)
+{
+    for (int i = 0; i < p->launch_count; i++)
+        for (int j = 0; j < p->launches[i].move_count; j++) {
+            const IrStmt *s = p->launches[i].moves[j].stmt;
+
+            if (s && s->at.file &&
+                !strcmp(sources_get(c->sources, s->at.file)->path, "_emitters"))
+                count_exclude(out, s->at.file,
+                              "an intrinsic of hand-written matrix code");
+        }
+}
+
 Counter *counts_of(const Counts *c, Arena *a, const Plan *p)
 {
     Counter *out = count_new(a, p, c->code);
 
+    exclude_emitters(c, p, out);
     if (c->unknown)
         return out;
     count_sizes(out, c->sizes);

@@ -16,6 +16,7 @@ typedef struct {
     CountWay way;                   // that was gone
     bool by_data;                   // tiles decide what runs
     const char *unknown;            // why there are no counts, or NULL
+    const SourceSet *sources;
     const Code *code;
     int64_t *sizes;                 // by variable id
     CountEvents *events;            // NULL: closed

@@ -398,6 +398,17 @@ Counter *count_new(Arena *a, const Plan *p, const Code *code)
     return c;
 }
 
+void count_exclude(Counter *c, uint32_t file, const char *why)
+{
+    for (int i = 0; i < c->launch_count; i++)
+        for (int j = 0; j < c->launches[i].count; j++) {
+            CountAccess *a = &c->launches[i].at[j];
+
+            if (a->move->stmt && a->move->stmt->at.file == file)
+                a->unknown = why;
+        }
+}
+
 // ---- sums ------------------------------------------------------------------
 
 static void add(CountSum *to, const CountSum *one, int64_t times)

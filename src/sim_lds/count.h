@@ -60,6 +60,8 @@ typedef struct {
 typedef struct Counter Counter;
 // `code` tells which statements have events; the others are code of threads.
 Counter *count_new(Arena *a, const Plan *p, const Code *code);
+// Leaves out what stands in this source.
+void count_exclude(Counter *c, uint32_t file, const char *why);
 // The sizes of T.dynamic, by variable id: for the blocks of the grid.
 void count_sizes(Counter *c, const int64_t *sizes);
 // A statement runs `times` more with these values.
