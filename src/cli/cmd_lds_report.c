@@ -93,6 +93,7 @@ static void one_kernel(Report *r, KernelObject *k, const CaseOptions *o)
         return;
     if (!report.fits)
         r->exit = exit_worst(r->exit, EXIT_NO_FIT);
+    lds_check_budgets(&report, r->s.file);
     if (exceeds(r, &report))
         r->exit = exit_worst(r->exit, EXIT_FINDINGS);
     report.advice = advice;

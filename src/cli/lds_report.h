@@ -66,6 +66,10 @@ void lds_report_count(LdsReport *r);
 void lds_report_free(LdsReport *r);
 // Of all launches on a target: what its counter of bank conflicts would show.
 int64_t lds_conflicts(const LdsReport *r, int target);
+// lds_portability.c: what differs between the targets.
+void lds_portability_text(TextBuf *out, const LdsReport *r);
+// lds_expect.c: reports each "# tilesim: expect ..." of a file that fails.
+void lds_check_budgets(const LdsReport *r, uint32_t file);
 // lds_conflicts.c: a line for every access.
 void lds_conflicts_text(TextBuf *out, const LdsReport *r, const LdsLaunch *l,
                         int target);

@@ -294,7 +294,7 @@ static void put_notes(TextBuf *b, const LdsReport *r)
     for (int t = 0; t < r->device_count; t++) {
         const char *name = r->devices[t]->name;
 
-        if (lds_stages_idle(r, r->devices[t]))
+        if (r->device_count < 2 && lds_stages_idle(r, r->devices[t]))
             buf_printf(b, "note: num_stages does nothing on %s: a serial loop "
                        "there\n", name);
         for (int i = 0; i < r->launch_count; i++)
@@ -336,6 +336,7 @@ void lds_report_text(TextBuf *b, const LdsReport *r)
     lds_report_rules(b, r->plan[0]->rules);
     for (int i = 0; i < r->launch_count; i++)
         put_launch(b, r, &r->launches[i]);
+    lds_portability_text(b, r);
     put_notes(b, r);
     put_verdict(b, r);
 }

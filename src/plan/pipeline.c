@@ -43,6 +43,25 @@ static Use use_of(PlanState *p, IrStmt *s, const IrBuffer *b)
     return u;
 }
 
+static bool find_sum(void *ctx, IrStmt *s)
+{
+    bool *computes = ctx;
+
+    *computes |= s->kind == STMT_STORE && s->value->kind != EXPR_LOAD;
+    return true;
+}
+
+// A loop that computes what it stores is no copy where nobody but the threads
+// that wait for it could do it.
+static bool only_moves(const PlanState *p, IrStmt *s)
+{
+    bool computes = false;
+
+    if (s->kind == STMT_FOR && p->device->arch != ARCH_SM90)
+        ir_walk(s->then, find_sum, NULL, &computes);
+    return !computes;
+}
+
 static bool is_copy(PlanState *p, IrStmt *s)
 {
     Use u = use_of(p, s, NULL);
@@ -52,7 +71,7 @@ static bool is_copy(PlanState *p, IrStmt *s)
                           (s->op == OP_COPY || s->op == OP_IM2COL);
 
     return form && u.to_shared && u.from_global && !u.to_other &&
-           !u.from_other;
+           !u.from_other && only_moves(p, s);
 }
 
 static bool is_tma_load(PlanState *p, IrStmt *s)
