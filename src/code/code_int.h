@@ -346,7 +346,6 @@ bool sets_are_apart(const Lower *l, int a, int b);
 bool varies(Lower *l, const IrExpr *e); // from thread to thread of l->set
 
 // ---- lower_warp.c --------------------------------------------------------
-bool is_warp_op(Op op);
 Val warp_value(Lower *l, const IrExpr *e);
 bool lower_warp_stmt(Lower *l, const IrStmt *s); // false: no such
 void init_barriers(Lower *l, const IrStmt *alloc);

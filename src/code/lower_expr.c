@@ -557,7 +557,7 @@ static Val operator_value(Lower *l, const IrExpr *e)
 
     if (e->op == OP_AND || e->op == OP_OR || e->op == OP_NOT)
         return logic(l, e);
-    if (is_warp_op(e->op))
+    if (op_is_warp(e->op))
         return warp_value(l, e);
     if (is_comparison(e->op))
         return compare(l, e);

@@ -47,7 +47,7 @@ static bool meets_threads(Op op)
 
 static bool names_thread(void *ctx, IrExpr *e)
 {
-    if (e->kind == EXPR_OP && is_warp_op(e->op))
+    if (e->kind == EXPR_OP && op_is_warp(e->op))
         *(bool *)ctx = true;
     return true;
 }

@@ -237,7 +237,7 @@ static bool varies_at(Lower *l, const IrExpr *e, int depth, int *steps)
         return false;
     if (let)
         return varies_at(l, let, depth + 1, steps);
-    if (e->kind == EXPR_OP && is_warp_op(e->op) &&
+    if (e->kind == EXPR_OP && op_is_warp(e->op) &&
         e->op != OP_GET_THREAD_BINDING)
         return true;
     if (e->kind == EXPR_ATOMIC)

@@ -4,35 +4,6 @@
 
 // ---- expressions ---------------------------------------------------------
 
-bool is_warp_op(Op op)
-{
-    switch (op) {
-    case OP_GET_THREAD_BINDING:
-    case OP_SHFL_SYNC:
-    case OP_SHFL_XOR:
-    case OP_SHFL_UP:
-    case OP_SHFL_DOWN:
-    case OP_ANY_SYNC:
-    case OP_ALL_SYNC:
-    case OP_BALLOT:
-    case OP_BALLOT_SYNC:
-    case OP_MATCH_ANY_SYNC:
-    case OP_MATCH_ALL_SYNC:
-    case OP_WARP_REDUCE_SUM:
-    case OP_WARP_REDUCE_MAX:
-    case OP_WARP_REDUCE_MIN:
-    case OP_WARP_REDUCE_BITAND:
-    case OP_WARP_REDUCE_BITOR:
-    case OP_SYNCTHREADS_COUNT:
-    case OP_SYNCTHREADS_AND:
-    case OP_SYNCTHREADS_OR:
-    case OP_RNG_RAND:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static Val result_lanes(Lower *l, DType t)
 {
     return (Val){AT_LANES, new_reg(l, false), t, true, 7};

@@ -49,32 +49,6 @@ static void use_buffer(Uses *u, IrBuffer *b)
     }
 }
 
-static bool names_thread(Op op)
-{
-    switch (op) {
-    case OP_GET_THREAD_BINDING:
-    case OP_SHFL_SYNC:
-    case OP_SHFL_XOR:
-    case OP_SHFL_UP:
-    case OP_SHFL_DOWN:
-    case OP_ANY_SYNC:
-    case OP_ALL_SYNC:
-    case OP_BALLOT:
-    case OP_BALLOT_SYNC:
-    case OP_WARP_REDUCE_SUM:
-    case OP_WARP_REDUCE_MAX:
-    case OP_WARP_REDUCE_MIN:
-    case OP_WARP_REDUCE_BITAND:
-    case OP_WARP_REDUCE_BITOR:
-    case OP_SYNCTHREADS_COUNT:
-    case OP_SYNCTHREADS_AND:
-    case OP_SYNCTHREADS_OR:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static bool use_expr(void *ctx, IrExpr *x)
 {
     Uses *u = ctx;
@@ -86,7 +60,7 @@ static bool use_expr(void *ctx, IrExpr *x)
     }
     if (x->kind == EXPR_VAR)
         u->var[x->var->id] = true;
-    if (x->kind == EXPR_OP && names_thread(x->op))
+    if (x->kind == EXPR_OP && op_is_warp(x->op))
         u->by_thread = true;
     return true;
 }

@@ -345,31 +345,10 @@ static bool vary(void *ctx, IrExpr *x)
         v->found |= v->e->varies_in[x->buffer->id];
     if (x->kind == EXPR_ATOMIC)
         v->found = true;
-    if (x->kind == EXPR_OP) {
-        switch (x->op) {
-        case OP_GET_THREAD_BINDING:
-        case OP_SHFL_SYNC:
-        case OP_SHFL_XOR:
-        case OP_SHFL_UP:
-        case OP_SHFL_DOWN:
-        case OP_ANY_SYNC:
-        case OP_ALL_SYNC:
-        case OP_BALLOT:
-        case OP_BALLOT_SYNC:
-        case OP_MATCH_ANY_SYNC:
-        case OP_MATCH_ALL_SYNC:
-        case OP_WARP_REDUCE_SUM:
-        case OP_WARP_REDUCE_MAX:
-        case OP_WARP_REDUCE_MIN:
-        case OP_WARP_REDUCE_BITAND:
-        case OP_WARP_REDUCE_BITOR:
-        case OP_RNG_RAND:
-            v->found = true;
-            break;
-        default:
-            break;
-        }
-    }
+    // Counts and votes of a block are the same for all its threads.
+    if (x->kind == EXPR_OP)
+        v->found |= op_is_warp(x->op) && x->op != OP_SYNCTHREADS_COUNT &&
+                    x->op != OP_SYNCTHREADS_AND && x->op != OP_SYNCTHREADS_OR;
     return true;
 }
 

@@ -34,6 +34,35 @@ bool op_is_atomic(Op op)
     }
 }
 
+bool op_is_warp(Op op)
+{
+    switch (op) {
+    case OP_GET_THREAD_BINDING:
+    case OP_SHFL_SYNC:
+    case OP_SHFL_XOR:
+    case OP_SHFL_UP:
+    case OP_SHFL_DOWN:
+    case OP_ANY_SYNC:
+    case OP_ALL_SYNC:
+    case OP_BALLOT:
+    case OP_BALLOT_SYNC:
+    case OP_MATCH_ANY_SYNC:
+    case OP_MATCH_ALL_SYNC:
+    case OP_WARP_REDUCE_SUM:
+    case OP_WARP_REDUCE_MAX:
+    case OP_WARP_REDUCE_MIN:
+    case OP_WARP_REDUCE_BITAND:
+    case OP_WARP_REDUCE_BITOR:
+    case OP_SYNCTHREADS_COUNT:
+    case OP_SYNCTHREADS_AND:
+    case OP_SYNCTHREADS_OR:
+    case OP_RNG_RAND:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool op_is_reduction(Op op)
 {
     switch (op) {

@@ -72,6 +72,8 @@ int op_param_find(const OpInfo *info, Text name);
 bool op_param_is_operand(const OpParam *p);
 bool op_is_atomic(Op op);       // reads, combines and writes one element
 bool op_is_reduction(Op op);    // T.reduce_*: along one dimension
+// A value that threads differ in, or that they make together: shuffles, votes.
+bool op_is_warp(Op op);
 // The reduction called "sum", "max", "bitxor" ...
 bool op_reduction_find(const OpTable *t, Text name, Op *out);
 const char *op_kind_name(ArgKind kind);         // "region"
