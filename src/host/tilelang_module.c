@@ -247,6 +247,11 @@ static Value torch_assert_close(Lang *l, void *ctx, const Args *args)
     if (!tensor_same_shape(a, b))
         lang_raise_exit(l, EXIT_FINDINGS, "AssertionError", at,
                         "the tensors have different shapes");
+    bool same_dtype = v[8].kind == VAL_UNBOUND || value_truth(l, v[8], at);
+    if (same_dtype && a->dtype != b->dtype)
+        lang_raise_exit(l, EXIT_FINDINGS, "AssertionError", at,
+                        "the tensors are %s and %s", dtype_info(a->dtype)->name,
+                        dtype_info(b->dtype)->name);
     if (h->options.record_only)
         return V_NONE;
     double rtol = number_or(l, v[2], 1e-2, at);

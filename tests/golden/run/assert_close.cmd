@@ -1,0 +1,1 @@
+run assert_close.py
