@@ -210,14 +210,6 @@ START_TEST(selections_need_a_condition)
 }
 END_TEST
 
-START_TEST(unbuilt_dtypes_are_a_limit)
-{
-    IrExpr *x = value("x", DT_F32);
-    ck_assert_ptr_null(ir_cast(k, x, DT_E8M0FNU, true, nowhere));
-    ck_assert_int_eq(diag_exit(diag), EXIT_LIMIT);
-}
-END_TEST
-
 // ---- folding ----------------------------------------------------------------
 
 static const struct { Op op; int64_t a, b; const char *want; } constants[] = {
@@ -514,7 +506,6 @@ int main(void)
     tcase_add_test(t, bits_need_integers);
     tcase_add_test(t, arithmetic_on_two_bools_is_an_error);
     tcase_add_test(t, selections_need_a_condition);
-    tcase_add_test(t, unbuilt_dtypes_are_a_limit);
     t = cases(s, "folding");
     tcase_add_loop_test(t, integer_constants_fold, 0, (int)countof(constants));
     tcase_add_test(t, signed_overflow_is_an_error);

@@ -80,13 +80,39 @@ START_TEST(float_limits_are_values_of_the_type)
         return;
     ck_assert_double_eq(num_round_f64((DType)_i, info->max_finite),
                         info->max_finite);
+    double sign = _i == DT_E8M0FNU ? 1 : -1;    // it has none
     ck_assert_double_eq(num_round_f64((DType)_i, -info->min_normal),
-                        -info->min_normal);
+                        sign * info->min_normal);
     if (info->bits <= 8)
         ck_assert_double_eq(num_round_f64((DType)_i, 2 * info->max_finite),
                             info->max_finite);
     else
         ck_assert(isinf(num_round_f64((DType)_i, 2 * info->max_finite)));
+}
+END_TEST
+
+// By the exponents themselves: up for T.cast, to the nearest for torch.
+START_TEST(block_scales_are_powers_of_two)
+{
+    static const struct {
+        double x;
+        uint8_t up, nearest;
+    } rows[] = {
+        {1, 127, 127},      {1.25, 128, 127},   {1.5, 128, 128},
+        {-3, 129, 129},     {2.9, 129, 128},    {0, 0, 0},
+        {0x1p-127, 0, 0},   {0x1.8p-127, 1, 1}, {0x1p127, 254, 254},
+        {0x1.1p127, 254, 254}, {INFINITY, 254, 255}, {NAN, 255, 255},
+    };
+    for (size_t i = 0; i < countof(rows); i++) {
+        float x = (float)rows[i].x;
+        uint8_t up, nearest;
+        num_convert(DT_E8M0FNU, &up, DT_F32, &x, 1);
+        num_convert_torch(DT_E8M0FNU, &nearest, DT_F32, &x, 1);
+        ck_assert_uint_eq(up, rows[i].up);
+        ck_assert_uint_eq(nearest, rows[i].nearest);
+        num_put_f64(DT_E8M0FNU, &up, rows[i].x);
+        ck_assert_uint_eq(up, rows[i].up);
+    }
 }
 END_TEST
 
@@ -464,6 +490,7 @@ static TCase *convert_case(void)
 {
     TCase *t = tcase_create("convert");
     tcase_add_loop_test(t, float_limits_are_values_of_the_type, 0, DT_COUNT);
+    tcase_add_test(t, block_scales_are_powers_of_two);
     tcase_add_test(t, rounding_is_direct);
     tcase_add_test(t, fp8_overflow_saturates_only_where_asked);
     return t;
