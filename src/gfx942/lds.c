@@ -78,9 +78,10 @@ bool lds_access(Wave *w, uint32_t address, int bytes, MemoryUse use,
     return true;
 }
 
-uint8_t *lds_at(Wave *w, uint64_t address, int bytes, int lane)
+uint8_t *lds_at(Wave *w, uint64_t address, int bytes, MemoryUse use,
+                bool atomic, int lane)
 {
-    return lds_access(w, (uint32_t)address, bytes, MEMORY_WRITE, true, lane)
+    return lds_access(w, (uint32_t)address, bytes, use, atomic, lane)
                ? w->group->lds + (uint32_t)address : NULL;
 }
 

@@ -116,7 +116,8 @@ static uint8_t *place(Wave *w, const Places *p, const IsaInstr *in, int bytes,
         && in->segment == SEGMENT_FLAT) {
         uint64_t aperture = address & 0xffffffff00000000;
         if (aperture == SHARED_APERTURE)
-            return lds_at(w, address & 0xffffffff, bytes, lane);
+            return lds_at(w, address & 0xffffffff, bytes, use,
+                          isa_info(in->op)->number >= 64, lane);
         if (aperture == PRIVATE_APERTURE)
             return scratch_at(w, address & 0xffffffff, bytes, lane);
     }
@@ -290,6 +291,7 @@ static void run(Wave *w, const IsaInstr *in, Places *p, uint16_t data)
 void exec_global(Wave *w, const IsaInstr *in)
 {
     Places p = {0};
+    w->sequence += in->segment == SEGMENT_FLAT; // it may be one of LDS
     flat_places(w, in, &p);
     run(w, in, &p, in->src[1]);
     if (in->segment == SEGMENT_FLAT) {

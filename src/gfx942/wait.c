@@ -68,7 +68,8 @@ void wait_push_flat(Wave *w, uint16_t first, int count)
 {
     push(w, &w->lgkm,
          (Pending){.first = count ? first - OPERAND_VGPR : 0, .count = count,
-                   .unordered = true, .transfer = -1});
+                   .unordered = true, .shared = true, .sequence = w->sequence,
+                   .transfer = -1});
 }
 
 static void wait_lgkm(Wave *w, int most)

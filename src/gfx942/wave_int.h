@@ -200,8 +200,9 @@ bool lds_knows(IsaOp op);
 bool lds_access(Wave *w, uint32_t address, int bytes, MemoryUse use,
                 bool atomic, int lane);
 void lds_transfer(Wave *w, const Transfer *t);
-// Zero or more bytes of a flat access at shared memory.
-uint8_t *lds_at(Wave *w, uint64_t address, int bytes, int lane);
+// Where a flat access at shared memory goes; NULL after reporting it.
+uint8_t *lds_at(Wave *w, uint64_t address, int bytes, MemoryUse use,
+                bool atomic, int lane);
 
 // matrix.c - NULL when the instruction's bits are not known.
 struct MatrixPlan *matrix_plan(Arena *a, const Device *d, IsaOp op);
