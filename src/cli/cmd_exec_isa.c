@@ -300,8 +300,9 @@ static void put_last_line(TextBuf *b, const Job *j)
         buf_printf(b, "\n%d finding%s in %.2f s\n", j->finding_count,
                    j->finding_count == 1 ? "" : "s", j->seconds);
     else
-        buf_printf(b, "\nclean, %lld workgroups in %.2f s\n",
-                   (long long)blocks_of(j), j->seconds);
+        buf_printf(b, "\nclean, %lld workgroup%s in %.2f s\n",
+                   (long long)blocks_of(j), blocks_of(j) == 1 ? "" : "s",
+                   j->seconds);
 }
 
 static ExitCode exit_of(const Job *j)
