@@ -13,16 +13,38 @@ def settings(p, size):
     return ["" if size == "small" else p["targets"]["h100"]]
 
 
-cases = list(launches(folder, sizes, settings))
-print(f"1..{len(cases)}")
-for n, (name, p, d) in enumerate(cases, 1):
+# T.gemm and conversions alone: to the bit what `run --numerics=h100` computes.
+def exact():
+    gemm = {"file": "gemm.tile", "kernel": "gemm"}
+    size = {"M": 100, "N": 130, "K": 96}
+    for dtype in "float16", "bfloat16", "float32":
+        yield "gemm", gemm, {**size, "dtype": dtype}
+    tile = {"file": "../tests/num/gemm_bits.tile", "kernel": "gemm"}
+    size = {"tiles": 2, "M": 64, "N": 32, "threads": 128, "acc": "float32"}
+    for dtype in "float16", "float8_e4m3fn", "float8_e5m2":
+        yield "gemm_bits", tile, {**size, "K": 64, "dtype": dtype}
+    # k that no instruction divides
+    yield "gemm_bits", tile, {**size, "K": 40, "dtype": "float16"}
+
+
+def run(n, name, p, d, bits):
+    options = ["--no-ref", "--numerics", "h100"] if bits else []
     environment = dict(os.environ, EMULATED_ORDER=orders[n % 3])
-    r = subprocess.run([tilesim, "gpu", "-q", "--verify"]
+    r = subprocess.run([tilesim, "gpu", "-q", "--verify", *options]
                        + words(folder, p, d), text=True, capture_output=True,
                        env=environment)
+    good = r.returncode == 0 and (not bits or "all bits equal" in r.stdout
+                                  and "of bits equal" not in r.stdout)
     what = " ".join(f"{k}={v}" for k, v in d.items())
-    print("ok" if r.returncode == 0 else "not ok", n, "-", name, what,
-          flush=True)
-    if r.returncode:
+    print("ok" if good else "not ok", n, "-", name, what,
+          "every bit" if bits else "", flush=True)
+    if not good:
         for line in (r.stdout + r.stderr).splitlines()[-12:]:
             print("#", line)
+
+
+cases = [(*case, False) for case in launches(folder, sizes, settings)]
+cases += [(*case, True) for case in exact()]
+print(f"1..{len(cases)}")
+for n, case in enumerate(cases, 1):
+    run(n, *case)

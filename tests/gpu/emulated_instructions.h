@@ -123,29 +123,83 @@ struct Operands {
     u32 a[4], b[2];
 };
 
+// ---- the sums of the tensor cores, as docs/numerics.md has them: FUSED
+
+// Of a value; a subnormal of its format has the format's least.
+static inline int exponent_of(float x, int least)
+{
+    int e = ilogbf(x);
+    return e < least ? least : e;
+}
+
+// Toward zero, to a multiple of 2^grid.
+static inline double cut_off(double x, int grid)
+{
+    return ldexp(trunc(ldexp(x, -grid)), grid);
+}
+
+// n products and c, cut off `fraction` bits below the largest exponent; their
+// sum cut to `keep` bits. `least` is the operands' least exponent.
+static inline float fused(const float *a, const float *b, int n, int least,
+                          float c, int fraction, int keep)
+{
+    int e = c != 0 ? exponent_of(c, -126) : -133;
+    double sum = 0;
+    float plain = c;
+    for (int k = 0; k < n; k++) {
+        plain += a[k] * b[k];
+        if (a[k] == 0 || b[k] == 0 || !isfinite(a[k]) || !isfinite(b[k]))
+            continue;
+        int p = exponent_of(a[k], least) + exponent_of(b[k], least);
+        e = p > e ? p : e;
+    }
+    for (int k = 0; k < n; k++) {
+        if (!isfinite(a[k]) || !isfinite(b[k]) || !isfinite(c))
+            return plain;           // infinite, or no number
+        sum += cut_off((double)a[k] * b[k], e - fraction);
+    }
+    sum += cut_off(c, e - fraction);
+    if (sum == 0)
+        return 0;
+    int top = ilogb(sum) < -126 ? -126 : ilogb(sum);
+    return (float)cut_off(sum, top - (keep - 1));
+}
+
+// mma.sync of fp8 on the f16 unit: HALVES.
+static inline float halves(const float *a, const float *b, int n, float c)
+{
+    float x[2][16], y[2][16], t = 0;
+    for (int k = 0; k < n; k++) {
+        int half = k / 2 % 2, at = k / 4 * 2 + k % 2;
+        x[half][at] = a[k], y[half][at] = b[k];
+    }
+    t = fused(x[0], y[0], n / 2, -14, t, 25, 24);
+    return fused(x[1], y[1], n / 2, -14, t, 25, 24) + c;
+}
+
 // PTX: groupID g = lane / 4, t = lane % 4; a word holds n elements along k.
 //   A register r: row g + 8 (r % 2), k = n (t + 4 (r / 2)) + s
 //   B register r: column g, k = n (t + 4 r) + s
 //   C element i:  row g + 8 (i / 2), column 2 t + i % 2
-template <int bits, typename Sum, typename A, typename B, typename Value>
+template <int bits, typename A, typename B, typename Value, typename Sum>
 static inline void multiply(Value *d, const u32 *a, const u32 *b, A value_a,
-                            B value_b)
+                            B value_b, Sum sum_up)
 {
     const int n = 32 / bits;
+    Value x_of[8 * n], y_of[8 * n];
     Operands mine = {{a[0], a[1], a[2], a[3]}, {b[0], b[1]}};
     Lanes<Operands> all = all_of(mine);
     int lane = emulator.lane();
     for (int i = 0; i < 4; i++) {
         int row = lane / 4 + 8 * (i / 2), column = lane % 4 * 2 + i % 2;
-        Sum sum = (Sum)d[i];
         for (int k = 0; k < 8 * n; k++) {
             int t = k / n % 4, half = k / (4 * n), s = k % n;
             Operands x = all[row % 8 * 4 + t], y = all[column * 4 + t];
             u32 wa = x.a[row / 8 + 2 * half] >> s * (bits % 32);
             u32 wb = y.b[half] >> s * (bits % 32);
-            sum += (Sum)value_a(wa) * (Sum)value_b(wb);
+            x_of[k] = value_a(wa), y_of[k] = value_b(wb);
         }
-        d[i] = (Value)sum;
+        d[i] = sum_up(x_of, y_of, 8 * n, d[i]);
     }
 }
 static inline float of_f16(u32 w) { return half_value((u16)w); }
@@ -164,22 +218,39 @@ static inline float of_e5m2(u32 w)
 static inline int of_i8(u32 w) { return (i8)w; }
 static inline int of_u8(u32 w) { return (u8)w; }
 
+static inline float sum_f16(const float *a, const float *b, int n, float c)
+{
+    return fused(a, b, n, -14, c, 25, 24);
+}
+// bf16 and tf32
+static inline float sum_wide(const float *a, const float *b, int n, float c)
+{
+    return fused(a, b, n, -126, c, 25, 24);
+}
+static inline int sum_int(const int *a, const int *b, int n, int c)
+{
+    u32 sum = (u32)c;
+    for (int k = 0; k < n; k++)
+        sum += (u32)(a[k] * b[k]);
+    return (int)sum;
+}
+
 #define MMA(name, value, sum, bits, fa, fb)                                   \
     static inline void mma_##name(value *d, const u32 *a, const u32 *b)      \
     {                                                                         \
-        multiply<bits, sum>(d, a, b, fa, fb);                                 \
+        multiply<bits>(d, a, b, fa, fb, sum);                                 \
     }
-MMA(f16_f32, float, double, 16, of_f16, of_f16)
-MMA(bf16_f32, float, double, 16, of_bf16, of_bf16)
-MMA(tf32_f32, float, double, 32, of_tf32, of_tf32)
-MMA(e4m3_f32, float, double, 8, of_e4m3, of_e4m3)
-MMA(e5m2_f32, float, double, 8, of_e5m2, of_e5m2)
-MMA(e4m3_e5m2_f32, float, double, 8, of_e4m3, of_e5m2)
-MMA(e5m2_e4m3_f32, float, double, 8, of_e5m2, of_e4m3)
-MMA(i8_int, int, int, 8, of_i8, of_i8)
-MMA(u8_int, int, int, 8, of_u8, of_u8)
-MMA(i8_u8_int, int, int, 8, of_i8, of_u8)
-MMA(u8_i8_int, int, int, 8, of_u8, of_i8)
+MMA(f16_f32, float, sum_f16, 16, of_f16, of_f16)
+MMA(bf16_f32, float, sum_wide, 16, of_bf16, of_bf16)
+MMA(tf32_f32, float, sum_wide, 32, of_tf32, of_tf32)
+MMA(e4m3_f32, float, halves, 8, of_e4m3, of_e4m3)
+MMA(e5m2_f32, float, halves, 8, of_e5m2, of_e5m2)
+MMA(e4m3_e5m2_f32, float, halves, 8, of_e4m3, of_e5m2)
+MMA(e5m2_e4m3_f32, float, halves, 8, of_e5m2, of_e4m3)
+MMA(i8_int, int, sum_int, 8, of_i8, of_i8)
+MMA(u8_int, int, sum_int, 8, of_u8, of_u8)
+MMA(i8_u8_int, int, sum_int, 8, of_i8, of_u8)
+MMA(u8_i8_int, int, sum_int, 8, of_u8, of_i8)
 #ifdef HAS_F16
 static inline void mma_f16_f16(f16 *d, const u32 *a, const u32 *b)
 {
@@ -370,7 +441,8 @@ static inline u64 matrix_descriptor(const void *p, u32 panel, u32 rows,
 static inline char *matrix_at(u64 d, bool across, int size, int row, int k)
 {
     char *p = (char *)*emulator.arena + ((d & 0x3fff) << 4);
-    int panel = (int)(d >> 16 & 0x3fff) << 4, rows = (int)(d >> 32 & 0x3fff) << 4;
+    int panel = (int)(d >> 16 & 0x3fff) << 4;
+    int rows = (int)(d >> 32 & 0x3fff) << 4;
     int width = d >> 62 == 1 ? 128 : d >> 62 == 2 ? 64 : 32, in = width / size;
     if (across)
         p += row / in * panel + k / 8 * rows + k % 8 * width + row % in * size;
@@ -385,6 +457,12 @@ static inline float matrix_value(u64 d, bool across, int row, int k, Value v)
     memcpy(&w, matrix_at(d, across, size, row, k), size);
     return v(w);
 }
+// The least exponent of a format, by what decodes it.
+static inline int wgmma_least(float (*value)(u32))
+{
+    return value == of_f16 || value == of_e5m2 ? -14
+         : value == of_e4m3 ? -6 : -126;
+}
 template <int n, int steps, int size, bool across_b, typename Value, typename A>
 static inline void wgmma_rows(float *d, u64 b, int add, Value v, A a)
 {
@@ -392,11 +470,14 @@ static inline void wgmma_rows(float *d, u64 b, int add, Value v, A a)
     for (int i = 0; i < n / 2; i++) {
         int row = 16 * warp + lane / 4 + 8 * (i / 2 % 2);
         int column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-        double sum = add ? d[i] : 0;
-        for (int k = 0; k < steps; k++)
-            sum += (double)a(row, k) *
-                   matrix_value<size>(b, across_b, column, k, v);
-        d[i] = (float)sum;
+        float x[steps], y[steps];
+        for (int k = 0; k < steps; k++) {
+            x[k] = a(row, k);
+            y[k] = matrix_value<size>(b, across_b, column, k, v);
+        }
+        // one step of 32, 16 or 8 k; fp8 keeps 13 bits of what it adds
+        d[i] = fused(x, y, steps, wgmma_least(v), add ? d[i] : 0,
+                     size == 1 ? 13 : 25, size == 1 ? 14 : 24);
     }
 }
 template <int n, int steps, int size, bool across_a, bool across_b,
