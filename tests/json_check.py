@@ -45,7 +45,7 @@ def golden_documents(top):
             path = os.path.join(base, file)
             with open(path, encoding="utf-8", errors="replace") as text:
                 whole = text.read().replace('": "#"', '": 0')
-            for n, found in enumerate(re.findall(r"(?ms)^\{$.*?^\}$", whole)):
+            for n, found in enumerate(re.findall(r'(?ms)^\{\n  ".*?^\}$', whole)):
                 yield f"{os.path.relpath(path, folder)} {n}", found
 
 
