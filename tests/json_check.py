@@ -45,7 +45,8 @@ def golden_documents(top):
             path = os.path.join(base, file)
             with open(path, encoding="utf-8", errors="replace") as text:
                 whole = text.read().replace('": "#"', '": 0')
-            for n, found in enumerate(re.findall(r'(?ms)^\{\n  ".*?^\}$', whole)):
+            pattern = r'(?ms)^\{\n  ".*?^\}$'
+            for n, found in enumerate(re.findall(pattern, whole)):
                 yield f"{os.path.relpath(path, folder)} {n}", found
 
 
