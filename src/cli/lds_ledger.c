@@ -55,6 +55,17 @@ static void put_us(TextBuf *b, double us)
         buf_printf(b, "%.2f ms", us / 1000);
 }
 
+static void put_floor(TextBuf *b, const Ledger *l, const Device *d)
+{
+    buf_printf(b, "  %s binds: ", pipe_name(l->binds));
+    put_us(b, l->floor_us);
+    buf_puts(b, " at least if all overlap, ");
+    put_us(b, l->serial_us);
+    buf_puts(b, " if nothing does; HBM ");
+    put_us(b, l->hbm_bytes / ((double)d->memory_rate * 1e3));
+    buf_addc(b, '\n');
+}
+
 static void put_blocks(TextBuf *b, const Ledger *l)
 {
     if (l->idle > 0)
@@ -97,13 +108,8 @@ void lds_ledger_text(TextBuf *b, const LdsReport *r, const LdsLaunch *launch,
     }
     if (l->blocks > 0)
         put_row(b, "a block, on average", 0, l->cycles, l->blocks);
-    buf_printf(b, "  %s binds: ", pipe_name(l->binds));
-    put_us(b, l->floor_us);
-    buf_puts(b, " at least if all overlap, ");
-    put_us(b, l->serial_us);
-    buf_puts(b, " if nothing does; HBM ");
-    put_us(b, l->hbm_bytes / ((double)d->memory_rate * 1e3));
-    buf_addc(b, '\n');
+    if (l->serial_us > 0)
+        put_floor(b, l, d);
     put_blocks(b, l);
     put_narrow(b, r, l);
     if (l->partial)
