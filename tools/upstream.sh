@@ -48,14 +48,14 @@ cp -r "$dir/examples" "$examples"
 # ---- parse: every Python file
 while read -r file; do
     add files
-    if timeout 20 "$tilesim" dump --stage=ast "$file" >/dev/null 2>"$work/err"
-    then
+    if timeout 20 "$tilesim" dump --stage=ast "$dir/$file" >/dev/null \
+            2>"$work/err"; then
         add parsed
     else
-        echo "not parsed: ${file#"$dir"/}: $(grep -m1 error: "$work/err")"
+        echo "not parsed: $file: $(grep -m1 error: "$work/err")"
     fi
-done < <(find "$dir"/examples "$dir"/benchmark "$dir"/testing/python \
-              -name '*.py' | grep -E "$pattern" | sort)
+done < <(cd "$dir" && find examples benchmark testing/python -name '*.py' \
+              | grep -E "$pattern" | sort)
 
 # ---- one run: sets rc, seconds, why
 run() {
