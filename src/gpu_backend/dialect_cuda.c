@@ -9,7 +9,7 @@ static const GpuPart parts[] = {
     {"bits_f64|f64_bits", "",
      "DEVICE double bits_f64(u64 x) { return __longlong_as_double((i64)x); }\n"
      "DEVICE u64 f64_bits(double x) { return (u64)__double_as_longlong(x); }\n"},
-    {"f16", "",
+    {"f16|to_f16", "",
      "DEVICE f16 to_f16(float x)\n"
      "{\n"
      "    f16 r;\n"

@@ -51,7 +51,7 @@ static const GpuPart functions[] = {
      "    bool beyond = (r < 0 ? -(double)r : (double)r) > (x < 0 ? -x : x);\n"
      "    return bits_f32(beyond ? b - 1 : b + 1);\n"
      "}\n"},
-    {"bf16", "",
+    {"bf16|to_bf16", "",
      "DEVICE bf16 to_bf16(float x)\n"
      "{\n"
      "    u32 b = f32_bits(x);\n"
@@ -92,7 +92,7 @@ static const GpuPart functions[] = {
      "    float scale = bits_f32((u32)(127 + (e ? e : 1) - bias - m) << 23);\n"
      "    return (float)(e ? f + (1 << m) : f) * scale;\n"
      "}\n"},
-    {"e4m3", "",
+    {"e4m3|to_e4m3|to_e4m3_nosat", "",
      "DEVICE e4m3 to_e4m3(float x)\n"
      "{\n"
      "    u8 sign = (u8)(f32_bits(x) >> 24 & 0x80);\n"
@@ -113,7 +113,7 @@ static const GpuPart functions[] = {
      "    float v = c == 0x7f ? bits_f32(0x7fc00000u) : small_value<3, 7>(c);\n"
      "    return x.bits & 0x80 ? -v : v;\n"
      "}\n"},
-    {"e5m2", "",
+    {"e5m2|to_e5m2|to_e5m2_nosat", "",
      "DEVICE e5m2 to_e5m2(float x)\n"
      "{\n"
      "    u8 sign = (u8)(f32_bits(x) >> 24 & 0x80);\n"
@@ -136,7 +136,7 @@ static const GpuPart functions[] = {
      "                          : small_value<2, 15>(c);\n"
      "    return x.bits & 0x80 ? -v : v;\n"
      "}\n"},
-    {"e4m3fnuz", "",
+    {"e4m3fnuz|to_e4m3fnuz|to_e4m3fnuz_nosat", "",
      "DEVICE e4m3fnuz to_e4m3fnuz(float x)\n"
      "{\n"
      "    u8 sign = (u8)(f32_bits(x) >> 24 & 0x80);\n"
@@ -160,7 +160,7 @@ static const GpuPart functions[] = {
      "        return bits_f32(0x7fc00000u);\n"
      "    return x.bits & 0x80 ? -v : v;\n"
      "}\n"},
-    {"e5m2fnuz", "",
+    {"e5m2fnuz|to_e5m2fnuz|to_e5m2fnuz_nosat", "",
      "DEVICE e5m2fnuz to_e5m2fnuz(float x)\n"
      "{\n"
      "    u8 sign = (u8)(f32_bits(x) >> 24 & 0x80);\n"

@@ -77,8 +77,11 @@ static const char *const reserved[] = {
     "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "index", "linux", "unix",
     "e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "k0", "m0", "n0", "o0",
     "o1", "r0", "x0", "sum0", "ta", "tb", "ti", "tj", "part", "work", "points",
-    "DEVICE", "threadIdx", "blockIdx", "gridDim", "blockDim", "warpSize", "e4m3", "e5m2", "assert",
-    "desc_a", "desc_b", "group", "slot", "slot_ahead", "phase", "trip", "trips",
+    "DEVICE", "threadIdx", "blockIdx", "gridDim", "blockDim", "warpSize",
+    "e4m3", "e5m2", "assert",
+    "im_m", "im_k", "im_h", "im_w", "im_n", "im_c", "im_y", "im_x", "im_in",
+    "before", "before_phase", "desc_a", "desc_b", "group", "slot",
+    "slot_ahead", "phase", "trip", "trips",
     "barriers",
 };
 

@@ -152,27 +152,28 @@ static void im2col(Emit *e, IrStmt *s)
     Text c = expr(e, img->shape[3]), step_m = scalar(e, s, 2);
     Text step_k = scalar(e, s, 3);
     dist_open(e, &d);
-    line(e, "const i64 m = (i64)(%.*s) * %lld + e0;", TEXT_ARG(step_m),
+    line(e, "const i64 im_m = (i64)(%.*s) * %lld + e0;", TEXT_ARG(step_m),
          (long long)d.extent[0]);
-    line(e, "const i64 k = (i64)(%.*s) * %lld + e1;", TEXT_ARG(step_k),
+    line(e, "const i64 im_k = (i64)(%.*s) * %lld + e1;", TEXT_ARG(step_k),
          (long long)d.extent[1]);
-    line(e, "const int high = (%.*s + %lld) / %lld + 1;", TEXT_ARG(h),
+    line(e, "const int im_h = (%.*s + %lld) / %lld + 1;", TEXT_ARG(h),
          2 * pad - reach, stride);
-    line(e, "const int wide = (%.*s + %lld) / %lld + 1;", TEXT_ARG(w),
+    line(e, "const int im_w = (%.*s + %lld) / %lld + 1;", TEXT_ARG(w),
          2 * pad - reach, stride);
-    line(e, "const i64 n = m / (high * wide), c = k %% (%.*s);", TEXT_ARG(c));
-    line(e, "const i64 y = m %% (high * wide) / wide * %lld + "
-            "k / (%lld * (%.*s)) * %lld - %lld;", stride, kernel, TEXT_ARG(c),
-         dilation, pad);
-    line(e, "const i64 x = m %% wide * %lld + k / (%.*s) %% %lld * %lld - "
-            "%lld;", stride, TEXT_ARG(c), kernel, dilation, pad);
-    line(e, "const bool there = n < (%.*s) && y >= 0 && y < (%.*s) && x >= 0 "
-            "&& x < (%.*s);", TEXT_ARG(expr(e, img->shape[0])), TEXT_ARG(h),
-         TEXT_ARG(w));
-    Spot from = {.buffer = img, .index = {TEXT("n"), TEXT("y"), TEXT("x"),
-                                          TEXT("c")}};
+    line(e, "const i64 im_n = im_m / (im_h * im_w), im_c = im_k %% (%.*s);",
+         TEXT_ARG(c));
+    line(e, "const i64 im_y = im_m %% (im_h * im_w) / im_w * %lld + "
+            "im_k / (%lld * (%.*s)) * %lld - %lld;", stride, kernel,
+         TEXT_ARG(c), dilation, pad);
+    line(e, "const i64 im_x = im_m %% im_w * %lld + im_k / (%.*s) %% %lld * "
+            "%lld - %lld;", stride, TEXT_ARG(c), kernel, dilation, pad);
+    line(e, "const bool im_in = im_n < (%.*s) && im_y >= 0 && im_y < (%.*s) && "
+            "im_x >= 0 && im_x < (%.*s);", TEXT_ARG(expr(e, img->shape[0])),
+         TEXT_ARG(h), TEXT_ARG(w));
+    Spot from = {.buffer = img, .index = {TEXT("im_n"), TEXT("im_y"),
+                                          TEXT("im_x"), TEXT("im_c")}};
     Spot to = place_of_side(e, col, min, map);
-    store(e, &to, text_format(e->arena, "there ? %.*s : %s()",
+    store(e, &to, text_format(e->arena, "im_in ? %.*s : %s()",
                               TEXT_ARG(element(e, &from)),
                               type_of(col->dtype)));
     dist_close(e, &d);

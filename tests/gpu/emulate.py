@@ -1,4 +1,6 @@
-"""Runs the programs of configs.json at the given sizes; prints TAP."""
+"""Runs the programs of configs.json at the given sizes, and the .tile files
+beside this one as their "# run:" lines say; prints TAP."""
+import glob
 import os
 import subprocess
 import sys
@@ -27,24 +29,34 @@ def exact():
     yield "gemm_bits", tile, {**size, "K": 40, "dtype": "float16"}
 
 
-def run(n, name, p, d, bits):
+def files():
+    for path in sorted(glob.glob(os.path.dirname(__file__) + "/*.tile")):
+        with open(path) as f:
+            for line in f:
+                if line.startswith("# run: "):
+                    yield ["--kernel"] + line[len("# run: "):].split() + [path]
+
+
+def run(n, arguments, bits):
     options = ["--no-ref", "--numerics", "h100"] if bits else []
     environment = dict(os.environ, EMULATED_ORDER=orders[n % 3])
     r = subprocess.run([tilesim, "gpu", "-q", "--verify", *options]
-                       + words(folder, p, d), text=True, capture_output=True,
+                       + arguments, text=True, capture_output=True,
                        env=environment)
     good = r.returncode == 0 and (not bits or "all bits equal" in r.stdout
                                   and "of bits equal" not in r.stdout)
-    what = " ".join(f"{k}={v}" for k, v in d.items())
-    print("ok" if good else "not ok", n, "-", name, what,
-          "every bit" if bits else "", flush=True)
+    what = " ".join(arguments[1:-1]).replace("-D ", "")
+    print("ok" if good else "not ok", n, "-", os.path.basename(arguments[-1]),
+          what, "every bit" if bits else "", flush=True)
     if not good:
         for line in (r.stdout + r.stderr).splitlines()[-12:]:
             print("#", line)
 
 
-cases = [(*case, False) for case in launches(folder, sizes, settings)]
-cases += [(*case, True) for case in exact()]
+cases = [(words(folder, p, d), False)
+         for _, p, d in launches(folder, sizes, settings)]
+cases += [(words(folder, p, d), True) for _, p, d in exact()]
+cases += [(case, False) for case in files()]
 print(f"1..{len(cases)}")
 for n, case in enumerate(cases, 1):
     run(n, *case)
