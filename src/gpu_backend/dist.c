@@ -290,6 +290,25 @@ static int64_t element_at(Emit *e, const Spot *p, const int64_t *point)
     return at;
 }
 
+// A tile of one element, outside of a loop: every holder has it under the same
+// number, and thread 0, which stores what others see, has to be one.
+static Text single_local(Emit *e, const Spot *p, const PlanFragment *f)
+{
+    int64_t at = 0, x;
+
+    for (int i = 0; i < p->buffer->rank; i++) {
+        x = 0;
+        if (p->expr && p->expr[i] && !eval_at(p->expr[i], e->point, &x))
+            x = -1;
+        at = at * fixed_extent(p->buffer, i) + x;
+    }
+    if (at != 0 || f->elements != 1 || f->thread[0] != 0) {
+        refuse(e, "an access to '%.*s' here", TEXT_ARG(p->buffer->name));
+        return TEXT("0");
+    }
+    return text_format(e->arena, "%d", f->local[0]);
+}
+
 Text dist_local(Emit *e, const Spot *p)
 {
     const Dist *d = e->dist;
@@ -297,7 +316,9 @@ Text dist_local(Emit *e, const Spot *p)
     int64_t point[IR_MAX_RANK] = {0};
     int32_t *value;
 
-    if (!d || !d->layout || !d->points) {
+    if (!d)
+        return single_local(e, p, f);
+    if (!d->layout || !d->points) {
         refuse(e, "an access to '%.*s' here",
                     TEXT_ARG(p->buffer->name));
         return TEXT("0");

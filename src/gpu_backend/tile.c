@@ -84,7 +84,8 @@ static void loop_over(Emit *e, IrStmt *s)
         return;
     if (!e->dist && !m.rank && !op_is_atomic(s->op) && !e->by_thread) {
         sync_before(e, s);
-        bool once = !is_private(e, m.dst.buffer) && !e->divergent;
+        bool once = !is_private(e, m.dst.buffer) &&
+                    !in_registers(e, m.dst.buffer) && !e->divergent;
         if (once)
             open_brace(e, "if (tid == 0) {");
         d.before = NULL;
