@@ -1,5 +1,6 @@
 // cmd_lds_report.c - `tilesim lds-report`: does it fit, and how many at a time?
 #include "cli/lds_advice.h"
+#include "cli/lds_compare.h"
 #include "cli/lds_html.h"
 #include "cli/lds_sweep.h"
 #include "cli/report.h"
@@ -10,6 +11,8 @@ typedef struct {
     int device_count;
     TextBuf out, html;
     Json json;
+    bool as_json;                       // a document in `out`
+    LdsComparison old;                  // --compare
     int kernels;
     ExitCode exit;
 } Report;
@@ -105,9 +108,9 @@ static void one_kernel(Report *r, KernelObject *k, const CaseOptions *o)
     }
     if (cli_given(c, OPT_HTML))
         lds_html_kernel(&r->html, &report);
-    if (r->kernels++ && !c->json)
+    if (r->kernels++ && !r->as_json)
         buf_addc(&r->out, '\n');
-    if (c->json) {
+    if (r->as_json) {
         lds_report_json(&r->json, &report);
     } else {
         lds_report_text(&r->out, &report);
@@ -123,7 +126,7 @@ static void sweep(Report *r)
     if (!lds_sweep_make(&r->s, r->devices, r->device_count, &w))
         return;
     r->exit = exit_worst(r->exit, w.exit);
-    if (r->s.cli->json)
+    if (r->as_json)
         lds_sweep_json(&r->json, &w);
     else
         lds_sweep_text(&r->out, &w);
@@ -155,7 +158,7 @@ static void all_kernels(Report *r)
         one_kernel(r, s->host->kernels.at[i], &none);
 }
 
-static void begin_document(Report *r)
+static void begin_any(Report *r)
 {
     Json *j = &r->json;
 
@@ -167,19 +170,58 @@ static void begin_document(Report *r)
     json_string(j, "lds-report");
     json_key(j, TEXT("file"));
     json_string(j, r->s.path);
+}
+
+static void begin_document(Report *r)
+{
+    Json *j = &r->json;
+
+    begin_any(r);
     json_key(j, cli_given(r->s.cli, OPT_SWEEP) ? TEXT("points")
                                                : TEXT("kernels"));
     json_begin_array(j);
 }
 
-static void end_document(Report *r)
+static void end_any(Report *r)
 {
-    json_end_array(&r->json);
     report_diagnostics(&r->json, r->s.cli);
     json_key(&r->json, TEXT("exit"));
     json_int(&r->json, r->exit);
     json_end_object(&r->json);
     buf_addc(&r->out, '\n');
+}
+
+static void end_document(Report *r)
+{
+    json_end_array(&r->json);
+    end_any(r);
+}
+
+// The document gives way to what differs from the earlier one. What failed to
+// be planned is not told as a launch that is gone.
+static void compare(Report *r)
+{
+    bool known = r->exit == EXIT_CLEAN || r->exit == EXIT_NO_FIT ||
+                 r->exit == EXIT_FINDINGS;
+
+    if (known)
+        lds_compare_with(&r->old, buf_view(&r->out));
+    buf_clear(&r->out);
+    if (r->s.cli->json) {
+        begin_any(r);
+        lds_compare_json(&r->json, &r->old);
+        end_any(r);
+    } else if (known) {
+        lds_compare_text(&r->out, &r->old);
+    }
+    lds_compare_close(&r->old);
+}
+
+static bool start_comparison(Report *r, Cli *c)
+{
+    if (cli_given(c, OPT_SWEEP) || cli_given(c, OPT_FIX))
+        cli_usage(c, "--compare is of one report: not with --sweep or --fix");
+    return lds_compare_open(&r->old, c);
 }
 
 static void write_page(Report *r)
@@ -203,9 +245,12 @@ int cmd_lds_report(Cli *c)
 
     r.device_count = cli_devices(c, "mi300x,h100", r.devices,
                                  (int)countof(r.devices));
+    r.as_json = c->json || cli_given(c, OPT_COMPARE);
+    if (cli_given(c, OPT_COMPARE) && !start_comparison(&r, c))
+        return diag_exit(c->diag);
     if (!session_open(&r.s, c, &options))
         return diag_exit(c->diag);
-    if (c->json)
+    if (r.as_json)
         begin_document(&r);
     if (cli_given(c, OPT_HTML))
         lds_html_begin(&r.html, r.s.path);
@@ -213,8 +258,10 @@ int cmd_lds_report(Cli *c)
     if (cli_given(c, OPT_HTML))
         write_page(&r);
     r.exit = exit_worst(r.exit, session_exit(&r.s));
-    if (c->json)
+    if (r.as_json)
         end_document(&r);
+    if (cli_given(c, OPT_COMPARE))
+        compare(&r);
     buf_write(&r.out, stdout);
     buf_release(&r.out);
     buf_release(&r.html);
