@@ -45,7 +45,7 @@ static void put_row(TextBuf *b, const char *name, int line_number,
     buf_addc(b, '\n');
 }
 
-static void put_us(TextBuf *b, double us)
+void lds_put_us(TextBuf *b, double us)
 {
     if (us < 10)
         buf_printf(b, "%.1f us", us);
@@ -58,11 +58,11 @@ static void put_us(TextBuf *b, double us)
 static void put_floor(TextBuf *b, const Ledger *l, const Device *d)
 {
     buf_printf(b, "  %s binds: ", pipe_name(l->binds));
-    put_us(b, l->floor_us);
+    lds_put_us(b, l->floor_us);
     buf_puts(b, " at least if all overlap, ");
-    put_us(b, l->serial_us);
+    lds_put_us(b, l->serial_us);
     buf_puts(b, " if nothing does; HBM ");
-    put_us(b, l->hbm_bytes / ((double)d->memory_rate * 1e3));
+    lds_put_us(b, l->hbm_bytes / ((double)d->memory_rate * 1e3));
     buf_addc(b, '\n');
 }
 

@@ -128,7 +128,7 @@ static void make_launch(LdsReport *r, int index)
     make_rows(r, l);
 }
 
-static CountWay cli_count_way(const Cli *c)
+CountWay lds_count_way(const Cli *c)
 {
     Text way = cli_text(c, OPT_COUNTED_BY, "best");
 
@@ -195,7 +195,7 @@ bool lds_report_make(Cli *c, KernelObject *k, const Device *const *devices,
                      int count, const CaseOptions *options, LdsReport *out)
 {
     if (!lds_report_plan(c, k, devices, count, out) ||
-        !counts_make(k->host, k, out->plan, count, options, cli_count_way(c),
+        !counts_make(k->host, k, out->plan, count, options, lds_count_way(c),
                      &out->counts))
         return false;
     lds_report_count(out);

@@ -66,6 +66,8 @@ void lds_report_count(LdsReport *r);
 void lds_report_free(LdsReport *r);
 // Of all launches on a target: what its counter of bank conflicts would show.
 int64_t lds_conflicts(const LdsReport *r, int target);
+// --count.
+CountWay lds_count_way(const Cli *c);
 // lds_portability.c: what differs between the targets.
 void lds_portability_text(TextBuf *out, const LdsReport *r);
 // lds_expect.c: reports each "# tilesim: expect ..." of a file that fails.
@@ -79,6 +81,8 @@ void lds_conflicts_json(Json *out, const LdsReport *r, const CountLaunch *l,
 void lds_ledger_text(TextBuf *out, const LdsReport *r, const LdsLaunch *l,
                      int target);
 void lds_ledger_json(Json *out, const LdsReport *r, const LdsTarget *t);
+// "7.8 us"
+void lds_put_us(TextBuf *out, double us);
 // What a launch of a plan takes, and how many blocks are resident.
 LdsTarget lds_target(const Plan *p, const PlanLaunch *l);
 void lds_report_rules(TextBuf *out, PlanRules rules);

@@ -5,6 +5,8 @@
 // its thread owns.
 #include "cli/lds_sweep.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/parallel.h"
@@ -74,9 +76,22 @@ static bool is_aside(Text line)
     return text_starts(text_trim(line), "T.use_swizzle(");
 }
 
-// The kernel as text, less what no plan depends on.
-static Text key_of(Arena *a, const IrKernel *k)
+// Does a value say how large the tensors are, or what a scalar is?
+static bool is_size(const IrKernel *k, Text name)
 {
+    for (int i = 0; i < k->symbol_count; i++)
+        if (text_eq(k->symbols[i]->name, name))
+            return true;
+    for (int i = 0; i < k->param_count; i++)
+        if (k->params[i].is_scalar && text_eq(k->params[i].var->name, name))
+            return true;
+    return false;
+}
+
+// The kernel as text, less what no plan depends on, and its sizes.
+static Text key_of(Arena *a, const LdsPoint *p)
+{
+    const IrKernel *k = p->kernel->ir;
     TextBuf all = {0}, kept = {0};
     Text key;
 
@@ -87,6 +102,10 @@ static Text key_of(Arena *a, const IrKernel *k)
         if (!is_aside(text_slice(buf_view(&all), i, end)))
             buf_add(&kept, all.at + i, end - i);
     }
+    for (int i = 0; i < p->own_count; i++)
+        if (is_size(k, p->own[i].name))
+            buf_printf(&kept, "%.*s=%.*s\n", TEXT_ARG(p->own[i].name),
+                       TEXT_ARG(p->own[i].value));
     key = text_copy(a, buf_view(&kept));
     buf_release(&all);
     buf_release(&kept);
@@ -104,7 +123,7 @@ static void find_same(LdsSweep *w)
 
         if (!p->kernel)
             continue;
-        key = key_of(a, p->kernel->ir);
+        key = key_of(a, p);
         p->same = map_get(&seen, key);
         if (!p->same)
             map_set(a, &seen, key, p);
@@ -116,6 +135,7 @@ static void take_same(LdsPoint *p)
 {
     memcpy(p->at, p->same->at, sizeof p->at);
     memcpy(p->planned, p->same->planned, sizeof p->planned);
+    memcpy(p->cost, p->same->cost, sizeof p->cost);
     p->code = p->same->code;
     p->why = p->same->why;
 }
@@ -132,7 +152,10 @@ typedef struct {
 typedef struct {
     LdsSweep *w;
     Planner *planners;                  // by worker
+    int from;                           // the first point of the batch
 } Planning;
+
+enum { BATCH = 64 };                    // points whose plans are kept at a time
 
 static bool holds_more(const LdsTarget *a, const LdsTarget *b)
 {
@@ -153,43 +176,63 @@ static bool plan_on(const LdsSweep *w, LdsPoint *p, int t, IrKernel *k,
         if (i == 0 || holds_more(&n, &p->at[t]))
             p->at[t] = n;
     }
+    p->plan[t] = plan && p->at[t].fits ? plan : NULL;
     return plan != NULL;
 }
 
 static void plan_point(void *ctx, int worker, int64_t item)
 {
     Planning *g = ctx;
-    LdsPoint *p = g->w->points[item];
+    LdsPoint *p = g->w->points[g->from + item];
     Planner *own = &g->planners[worker];
     ArenaMark mark = arena_mark(own->arena);
-    IrKernel k;
+    IrKernel *k;
+    bool kept = false;
 
     if (!p->kernel || p->same)
         return;
-    k = *p->kernel->ir;
-    k.arena = own->arena;
-    k.diag = own->diag;
+    k = new (own->arena, IrKernel);
+    *k = *p->kernel->ir;
+    k->arena = own->arena;
+    k->diag = own->diag;
     for (int t = 0; t < g->w->device_count; t++)
-        plan_on(g->w, p, t, &k, own->arena);
-    arena_release(own->arena, mark);
+        plan_on(g->w, p, t, k, own->arena);
+    lds_sweep_closed(g->w, p, own->arena);
+    for (int t = 0; t < g->w->device_count; t++)
+        kept |= p->plan[t] != NULL;
+    if (!kept)
+        arena_release(own->arena, mark);
 }
 
+static void plan_batch(Planning *g, int workers)
+{
+    LdsSweep *w = g->w;
+    int n = w->count - g->from < BATCH ? w->count - g->from : BATCH;
+
+    for (int i = 0; i < workers; i++)
+        g->planners[i].arena = arena_create();
+    parallel_for(n, 1, plan_point, g);
+    lds_sweep_count(w, g->from, n);
+    for (int i = 0; i < workers; i++)
+        arena_destroy(g->planners[i].arena);
+}
+
+// Plans and counts all points.
 static void plan_all(LdsSweep *w)
 {
     Cli *c = w->s->cli;
     int workers = parallel_threads();
-    Planning g = {w, new_array(c->arena, Planner, workers)};
+    Planning g = {w, new_array(c->arena, Planner, workers), 0};
 
     for (int i = 0; i < workers; i++) {
-        g.planners[i] = (Planner){arena_create(),
-                                  diag_create(c->sources, stderr, false)};
+        g.planners[i].diag = diag_create(c->sources, stderr, false);
         diag_quiet(g.planners[i].diag, true);
     }
-    parallel_for(w->count, 1, plan_point, &g);
-    for (int i = 0; i < workers; i++) {
-        arena_destroy(g.planners[i].arena);
+    lds_sweep_begin(w);
+    for (g.from = 0; g.from < w->count; g.from += BATCH)
+        plan_batch(&g, workers);
+    for (int i = 0; i < workers; i++)
         diag_destroy(g.planners[i].diag);
-    }
 }
 
 // Why a point has no plan for a target.
@@ -227,17 +270,49 @@ static int rank_of(const LdsSweep *w, const LdsPoint *p)
     return rank;
 }
 
-// Those that fit most targets first, else as they come.
+typedef struct {
+    LdsPoint *point;
+    int rank, index;
+    double us, serial_us;               // on the first target that it fits
+} Ranked;
+
+static Ranked place_of(const LdsSweep *w, int index)
+{
+    LdsPoint *p = w->points[index];
+    Ranked at = {.point = p, .rank = rank_of(w, p), .index = index,
+                .us = INFINITY};
+
+    for (int t = w->device_count - 1; t >= 0; t--)
+        if (p->cost[t].known) {
+            at.us = p->cost[t].floor_us;
+            at.serial_us = p->cost[t].serial_us;
+        }
+    return at;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const Ranked *a = left, *b = right;
+
+    if (a->rank != b->rank)
+        return a->rank > b->rank ? -1 : 1;
+    if (a->us != b->us)
+        return a->us < b->us ? -1 : 1;
+    if (a->serial_us != b->serial_us)
+        return a->serial_us < b->serial_us ? -1 : 1;
+    return a->index - b->index;
+}
+
+// Those that fit most targets first; among them by time, else as they come.
 static void order_points(LdsSweep *w)
 {
-    LdsPoint **out = new_array(w->s->cli->arena, LdsPoint *, w->count + 1);
-    int n = 0;
+    Ranked *at = new_array(w->s->cli->arena, Ranked, w->count + 1);
 
-    for (int rank = 2 * w->device_count; rank >= 0; rank--)
-        for (int i = 0; i < w->count; i++)
-            if (rank_of(w, w->points[i]) == rank)
-                out[n++] = w->points[i];
-    w->points = out;
+    for (int i = 0; i < w->count; i++)
+        at[i] = place_of(w, i);
+    qsort(at, (size_t)w->count, sizeof *at, by_place);
+    for (int i = 0; i < w->count; i++)
+        w->points[i] = at[i].point;
 }
 
 bool lds_sweep_make(Session *s, const Device *const *devices, int count,

@@ -58,13 +58,20 @@ static void put_shown(const Table *t, const LdsPoint *p, TextBuf *b)
             buf_printf(b, "%.*s,", TEXT_ARG(value_of(p, t->name[i])));
 }
 
+static bool same_cost(const LdsCost *a, const LdsCost *b)
+{
+    return a->known == b->known && a->partial == b->partial &&
+           a->floor_us == b->floor_us && a->conflicts == b->conflicts;
+}
+
 static bool same_figures(const Table *t, const LdsPoint *a, const LdsPoint *b)
 {
     for (int d = 0; d < t->w->device_count; d++) {
         const LdsTarget *x = &a->at[d], *y = &b->at[d];
 
         if (a->planned[d] != b->planned[d] || x->bytes != y->bytes ||
-            x->fits != y->fits || x->registers != y->registers ||
+            x->fits != y->fits || !same_cost(&a->cost[d], &b->cost[d]) ||
+            x->registers != y->registers ||
             x->occupancy.blocks != y->occupancy.blocks ||
             x->occupancy.warps != y->occupancy.warps ||
             x->occupancy.binding != y->occupancy.binding)
@@ -162,8 +169,27 @@ static void put_heads(TextBuf *b, const Table *t)
             put_right(b, t->name[i], width_of(t, i));
         }
     for (int d = 0; d < t->w->device_count; d++)
-        buf_printf(b, "%16s  blocks", t->w->devices[d]->name);
+        buf_printf(b, "%13s  blocks    conflicts  estimate",
+                   t->w->devices[d]->name);
     buf_addc(b, '\n');
+}
+
+static void put_cost(TextBuf *b, const LdsCost *c)
+{
+    TextBuf n = {0}, us = {0};
+
+    if (c->known) {
+        buf_puts(&n, c->partial ? "> " : "");
+        buf_grouped(&n, c->conflicts);
+        lds_put_us(&us, c->floor_us);
+    } else {
+        buf_addc(&n, '-');
+        buf_addc(&us, '-');
+    }
+    buf_printf(b, "%13.*s%10.*s", TEXT_ARG(buf_view(&n)),
+               TEXT_ARG(buf_view(&us)));
+    buf_release(&n);
+    buf_release(&us);
 }
 
 static void put_target(TextBuf *b, const LdsPoint *p, int d)
@@ -172,13 +198,14 @@ static void put_target(TextBuf *b, const LdsPoint *p, int d)
 
     buf_grouped(&bytes, p->at[d].bytes);
     if (!p->planned[d])
-        buf_printf(b, "%16s  %6s", "-", "-");
+        buf_printf(b, "%13s  %6s", "-", "-");
     else if (p->at[d].fits)
-        buf_printf(b, "%16.*s  %6d", TEXT_ARG(buf_view(&bytes)),
+        buf_printf(b, "%13.*s  %6d", TEXT_ARG(buf_view(&bytes)),
                    p->at[d].occupancy.blocks);
     else
-        buf_printf(b, "%16.*s    OVER", TEXT_ARG(buf_view(&bytes)));
+        buf_printf(b, "%13.*s    OVER", TEXT_ARG(buf_view(&bytes)));
     buf_release(&bytes);
+    put_cost(b, &p->cost[d]);
 }
 
 static void put_line(TextBuf *b, const Table *t, const LdsPoint *p)
@@ -228,6 +255,27 @@ static void put_sums(TextBuf *b, const LdsSweep *w)
     buf_addc(b, '\n');
 }
 
+static void put_order(TextBuf *b, const LdsSweep *w)
+{
+    bool any = false, fits = false;
+
+    for (int i = 0; i < w->count; i++)
+        for (int d = 0; d < w->device_count; d++) {
+            const LdsPoint *p = w->points[i];
+
+            any |= p->cost[d].known;
+            fits |= p->planned[d] && p->at[d].fits;
+        }
+    if (any)
+        buf_printf(b, "estimate: the least time of all launches, if all pipes "
+                   "overlap; the order is that of %s%s\n",
+                   w->devices[0]->name,
+                   w->device_count > 1 ? ", what fits fewer targets last" : "");
+    else if (fits)
+        buf_puts(b, "no estimate: not counted without sizes (-D NAME=VALUE) or "
+                 "a full run\n");
+}
+
 static const KernelObject *any_kernel(const LdsSweep *w)
 {
     for (int i = 0; i < w->count; i++)
@@ -262,9 +310,29 @@ void lds_sweep_text(TextBuf *b, const LdsSweep *w)
     for (int i = 0; i < t.lines.len; i++)
         put_line(b, &t, t.lines.at[i]);
     put_sums(b, w);
+    put_order(b, w);
 }
 
 // ---- JSON ------------------------------------------------------------------
+
+static void json_cost(Json *j, const LdsCost *c)
+{
+    if (!c->known)
+        return;
+    json_key(j, TEXT("cost"));
+    json_begin_object(j);
+    json_key(j, TEXT("conflicts"));
+    json_int(j, c->conflicts);
+    json_key(j, TEXT("floor_us"));
+    json_number(j, c->floor_us);
+    json_key(j, TEXT("serial_us"));
+    json_number(j, c->serial_us);
+    json_key(j, TEXT("complete"));
+    json_bool(j, !c->partial);
+    json_key(j, TEXT("basis"));
+    json_string(j, basis_name(BASIS_ESTIMATE));
+    json_end_object(j);
+}
 
 static void json_point(Json *j, const LdsSweep *w, const LdsPoint *p)
 {
@@ -286,6 +354,7 @@ static void json_point(Json *j, const LdsSweep *w, const LdsPoint *p)
         if (p->planned[d]) {
             json_begin_object(j);
             lds_target_json(j, &p->at[d], w->devices[d]);
+            json_cost(j, &p->cost[d]);
             json_end_object(j);
         }
     json_end_array(j);

@@ -7,7 +7,8 @@
 
 const char *count_way_name(CountWay w)
 {
-    static const char *const names[] = {"best", "closed", "walk", "run"};
+    static const char *const names[] = {"best", "closed", "walk", "run",
+                                        "quick"};
     return names[w];
 }
 
@@ -64,6 +65,40 @@ static bool run_events(Host *h, KernelObject *k, const CaseOptions *options,
     return ok;
 }
 
+// ---- closed expressions ----------------------------------------------------
+
+// Emitters of hand-written matrix code move elements here; what upstream makes
+// of them are matrix instructions.
+static void exclude_emitters(const Counts *c, const Plan *p, Counter *out)
+{
+    for (int i = 0; i < p->launch_count; i++)
+        for (int j = 0; j < p->launches[i].move_count; j++) {
+            const IrStmt *s = p->launches[i].moves[j].stmt;
+
+            if (s && s->at.file &&
+                !strcmp(sources_get(c->sources, s->at.file)->path, "_emitters"))
+                count_exclude(out, s->at.file,
+                              "an intrinsic of hand-written matrix code");
+        }
+}
+
+static Counter *fresh_counter(const Counts *c, Arena *a, const Plan *p)
+{
+    Counter *out = count_new(a, p, c->code);
+
+    exclude_emitters(c, p, out);
+    if (!c->unknown)
+        count_sizes(out, c->sizes);
+    return out;
+}
+
+Counter *counts_closed(const Counts *c, Arena *a, const Plan *p)
+{
+    Counter *out = fresh_counter(c, a, p);
+
+    return !c->unknown && count_closed(out, c->sizes) ? out : NULL;
+}
+
 static bool is_closed(Arena *a, const Counts *c, const Plan *const *plans,
                       int n)
 {
@@ -71,7 +106,7 @@ static bool is_closed(Arena *a, const Counts *c, const Plan *const *plans,
     bool closed = true;
 
     for (int i = 0; i < n && closed; i++)
-        closed = count_closed(count_new(a, plans[i], c->code), c->sizes);
+        closed = counts_closed(c, a, plans[i]) != NULL;
     arena_release(a, mark);
     return closed;
 }
@@ -92,20 +127,29 @@ static const Code *lower(KernelObject *k)
     return k->code[CODE_CONTROL];
 }
 
+void counts_begin(Host *h, KernelObject *k, const CaseOptions *options,
+                  Counts *out)
+{
+    *out = (Counts){.way = COUNT_CLOSED, .sources = h->options.sources,
+                    .sizes = new_array(h->options.arena, int64_t,
+                                       k->ir->next_var + 1)};
+    if (!take_sizes(h, k->ir, options, out->sizes))
+        out->unknown = "sizes are not given (-D NAME=VALUE)";
+    else
+        out->code = lower(k);
+}
+
 bool counts_make(Host *h, KernelObject *k, const Plan *const *plans, int n,
                  const CaseOptions *options, CountWay way, Counts *out)
 {
     Arena *a = h->options.arena;
     CodeMode mode = way == COUNT_RUN ? CODE_COUNTED : CODE_CONTROL;
 
-    *out = (Counts){.way = way == COUNT_BEST ? COUNT_CLOSED : way,
-                    .sources = h->options.sources,
-                    .sizes = new_array(a, int64_t, k->ir->next_var + 1)};
-    if (!take_sizes(h, k->ir, options, out->sizes)) {
-        out->unknown = "sizes are not given (-D NAME=VALUE)";
+    counts_begin(h, k, options, out);
+    if (way == COUNT_WALK || way == COUNT_RUN)
+        out->way = way;
+    if (out->unknown)
         return true;
-    }
-    out->code = lower(k);
     if (!out->code) {
         out->way = COUNT_CLOSED;
         if (way == COUNT_WALK || way == COUNT_RUN ||
@@ -114,13 +158,17 @@ bool counts_make(Host *h, KernelObject *k, const Plan *const *plans, int n,
         return true;
     }
     out->by_data = code_facts(out->code).tile_dependent;
-    if (way == COUNT_BEST || way == COUNT_CLOSED) {
+    if (way != COUNT_WALK && way != COUNT_RUN) {
         if (is_closed(a, out, plans, n)) {
             out->by_data = false;
             return true;
         }
         if (way == COUNT_CLOSED) {
             out->unknown = "there is no closed expression";
+            return true;
+        }
+        if (way == COUNT_QUICK && out->by_data) {
+            out->unknown = "tiles decide what runs";
             return true;
         }
         out->way = out->by_data ? COUNT_RUN : COUNT_WALK;
@@ -169,29 +217,12 @@ bool counts_for_run(KernelObject *k, const Plan *const *plans, int n,
     return true;
 }
 
-// Emitters of hand-written matrix code move elements here; what upstream makes
-// of them are matrix instructions.
-static void exclude_emitters(const Counts *c, const Plan *p, Counter *out)
-{
-    for (int i = 0; i < p->launch_count; i++)
-        for (int j = 0; j < p->launches[i].move_count; j++) {
-            const IrStmt *s = p->launches[i].moves[j].stmt;
-
-            if (s && s->at.file &&
-                !strcmp(sources_get(c->sources, s->at.file)->path, "_emitters"))
-                count_exclude(out, s->at.file,
-                              "an intrinsic of hand-written matrix code");
-        }
-}
-
 Counter *counts_of(const Counts *c, Arena *a, const Plan *p)
 {
-    Counter *out = count_new(a, p, c->code);
+    Counter *out = fresh_counter(c, a, p);
 
-    exclude_emitters(c, p, out);
     if (c->unknown)
         return out;
-    count_sizes(out, c->sizes);
     if (c->events)
         count_events_feed(c->events, out);
     else

@@ -6,11 +6,13 @@
 #include "sim_lds/count.h"
 
 // Where the numbers of executions come from. A full run is needed where the
-// control flow or an address reads what the kernel computes.
+// control flow or an address reads what the kernel computes; QUICK is the best
+// but that.
 typedef enum {
-    COUNT_BEST, COUNT_CLOSED, COUNT_WALK, COUNT_RUN, COUNT_WAY_COUNT
+    COUNT_BEST, COUNT_CLOSED, COUNT_WALK, COUNT_RUN, COUNT_QUICK,
+    COUNT_WAY_COUNT
 } CountWay;
-const char *count_way_name(CountWay w);     // "closed", "walk", "run"
+const char *count_way_name(CountWay w);     // "closed", "walk", "run" ...
 
 typedef struct {
     CountWay way;                   // that was gone
@@ -22,6 +24,13 @@ typedef struct {
     CountEvents *events;            // NULL: closed
 } Counts;
 
+// Sizes and code, for closed expressions alone; is nothing known, `unknown`
+// says why.
+void counts_begin(Host *h, KernelObject *k, const CaseOptions *options,
+                  Counts *out);
+// The counter of a plan by closed expressions, or NULL where there are none.
+// Any thread may ask.
+Counter *counts_closed(const Counts *c, Arena *a, const Plan *p);
 // False after reporting: inputs that cannot be made, an error while running.
 bool counts_make(Host *h, KernelObject *k, const Plan *const *plans, int n,
                  const CaseOptions *options, CountWay way, Counts *out);

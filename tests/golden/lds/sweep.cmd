@@ -5,6 +5,12 @@ lds-report --sweep autotune $PROGRAMS/fa.tile
 # block_N = 64 takes 64 x (512 + 64) x 2 = 73,728 bytes: 96 of 192 fit, 24 of
 # them with more waves than parts of a tile.
 lds-report --sweep autotune --target mi300x -q $PROGRAMS/mla_decode.tile
+# One plan, two sizes. 64,000 rows of 64 x 2 bytes, in and out, over 5,300 GB/s:
+# 3.091 us. The 16 blocks of 1,024 rows have a CU each, and move 64 rows at 64
+# bytes of 2.1 GHz: 256 clocks, 0.1219 us.
+lds-report --sweep 'M=64000,1024' --target mi300x sizes.tile
+$ $TILESIM lds-report --sweep 'M=64000,1024' --target mi300x --json sizes.tile | grep -E '"(M|floor_us|conflicts)"'
+lds-report --sweep 'rows=32,64' --target mi300x sizes.tile
 # What cannot be staged is a line of its own.
 lds-report --sweep 'groups=3,8 block_M=64,7' $PROGRAMS/fa.tile
 lds-report --sweep 'block_M=64,128 dims=64' $PROGRAMS/fa.tile
