@@ -55,6 +55,12 @@ static bool by_name(Module *m, Text name, const Candidate *c, int n,
     return false;
 }
 
+// Several files can be looked at in one run: messages name theirs.
+static const char *file_of(const Host *h, const Module *m)
+{
+    return m->file ? sources_get(h->options.sources, m->file)->path : "<input>";
+}
+
 bool launch_choose(Host *h, Module *m, Text name, Candidate *out)
 {
     Candidate c[64];
@@ -68,14 +74,14 @@ bool launch_choose(Host *h, Module *m, Text name, Candidate *out)
     }
     if (name.len)
         diag_error(d, EXIT_USAGE, (Span){0}, "no-such-kernel",
-                   "there is no kernel '%.*s'", TEXT_ARG(name));
+                   "'%s' has no kernel '%.*s'", file_of(h, m), TEXT_ARG(name));
     else if (n == 0)
         diag_error(d, EXIT_USAGE, (Span){0}, "no-kernel",
-                   "the file has no kernel: no @T.prim_func and no "
-                   "@tilelang.jit function at its top level");
+                   "'%s' has no kernel: no @T.prim_func and no @tilelang.jit "
+                   "function at its top level", file_of(h, m));
     else
         diag_error(d, EXIT_USAGE, (Span){0}, "several-kernels",
-                   "the file has %d kernels", n);
+                   "'%s' has %d kernels", file_of(h, m), n);
     if (n)
         list_candidates(h, c, n < 64 ? n : 64);
     return false;
