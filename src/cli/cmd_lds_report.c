@@ -1,12 +1,16 @@
 // cmd_lds_report.c - `tilesim lds-report`: does it fit, and how many at a time?
+#include "cli/files.h"
 #include "cli/lds_advice.h"
 #include "cli/lds_compare.h"
 #include "cli/lds_html.h"
 #include "cli/lds_sweep.h"
 #include "cli/report.h"
+#include "support/parallel.h"
 
 typedef struct {
-    Session s;
+    Cli *cli;
+    CliFiles files;
+    Session s;                          // of one file after the other
     const Device *devices[DEVICE_COUNT];
     int device_count;
     TextBuf out, html;
@@ -111,7 +115,8 @@ static void one_kernel(Report *r, KernelObject *k, const CaseOptions *o)
     if (r->kernels++ && !r->as_json)
         buf_addc(&r->out, '\n');
     if (r->as_json) {
-        lds_report_json(&r->json, &report);
+        lds_report_json(&r->json, &report,
+                        r->files.len > 1 ? r->s.path : NULL);
     } else {
         lds_report_text(&r->out, &report);
         lds_advice_text(&r->out, &report);
@@ -132,7 +137,7 @@ static void sweep(Report *r)
         lds_sweep_text(&r->out, &w);
 }
 
-static void all_kernels(Report *r)
+static void all_kernels(Report *r, const CliFile *file)
 {
     Session *s = &r->s;
     CaseOptions none = {0};
@@ -145,17 +150,60 @@ static void all_kernels(Report *r)
     if (session_is_launch(s)) {
         CaseOptions o = {.defines = s->defines,
                          .define_count = s->define_count};
-        KernelObject *k = session_load(s) ? session_kernel(s, &o) : NULL;
+        KernelObject *k = NULL;
+        Candidate any;
 
+        if (session_load(s) &&
+            (!file->from_folder || s->is_ir ||
+             launch_candidates(s->host->module, &any, 1)))
+            k = session_kernel(s, &o);
         if (k)
             one_kernel(r, k, &o);
         return;
     }
-    diag_hide_warnings(s->cli->diag);   // of a run, and nothing runs
+    // warnings are of a run, and nothing runs
+    bool hidden = diag_hide_warnings(s->cli->diag, true);
     session_script(s);
     int count = s->host->kernels.len;   // advice makes more
     for (int i = 0; i < count; i++)
         one_kernel(r, s->host->kernels.at[i], &none);
+    diag_hide_warnings(s->cli->diag, hidden);
+}
+
+static void one_file(Report *r, const CliFile *file, HostOptions options)
+{
+    if (session_open_file(&r->s, r->cli, &options, file->path))
+        all_kernels(r, file);
+    r->exit = exit_worst(r->exit, session_exit(&r->s));
+    session_close(&r->s);
+}
+
+static void all_files(Report *r)
+{
+    FILE *nowhere = fopen("/dev/null", "w");    // what a script prints of a run
+    HostOptions options = {.out = nowhere ? nowhere : stderr,
+                           .record_only = true};
+
+    for (int i = 0; i < r->files.len && !parallel_cancelled(); i++)
+        one_file(r, &r->files.at[i], options);
+    if (nowhere)
+        fclose(nowhere);
+}
+
+// ---- the document ----------------------------------------------------------
+
+static void json_files(Json *j, const CliFiles *files)
+{
+    if (files->len == 1) {
+        json_key(j, TEXT("file"));
+        json_string(j, files->at[0].path);
+        return;
+    }
+    json_key(j, TEXT("files"));
+    json_begin_array(j);
+    for (int i = 0; i < files->len; i++)
+        json_string(j, files->at[i].path);
+    json_end_array(j);
 }
 
 static void begin_any(Report *r)
@@ -168,8 +216,7 @@ static void begin_any(Report *r)
     json_string(j, "tilesim/1");
     json_key(j, TEXT("command"));
     json_string(j, "lds-report");
-    json_key(j, TEXT("file"));
-    json_string(j, r->s.path);
+    json_files(j, &r->files);
 }
 
 static void begin_document(Report *r)
@@ -177,14 +224,14 @@ static void begin_document(Report *r)
     Json *j = &r->json;
 
     begin_any(r);
-    json_key(j, cli_given(r->s.cli, OPT_SWEEP) ? TEXT("points")
-                                               : TEXT("kernels"));
+    json_key(j, cli_given(r->cli, OPT_SWEEP) ? TEXT("points")
+                                             : TEXT("kernels"));
     json_begin_array(j);
 }
 
 static void end_any(Report *r)
 {
-    report_diagnostics(&r->json, r->s.cli);
+    report_diagnostics(&r->json, r->cli);
     json_key(&r->json, TEXT("exit"));
     json_int(&r->json, r->exit);
     json_end_object(&r->json);
@@ -207,7 +254,7 @@ static void compare(Report *r)
     if (known)
         lds_compare_with(&r->old, buf_view(&r->out));
     buf_clear(&r->out);
-    if (r->s.cli->json) {
+    if (r->cli->json) {
         begin_any(r);
         lds_compare_json(&r->json, &r->old);
         end_any(r);
@@ -217,16 +264,23 @@ static void compare(Report *r)
     lds_compare_close(&r->old);
 }
 
-static bool start_comparison(Report *r, Cli *c)
+// What the command line asks for and cannot have exits here.
+static void refuse_usage(const Cli *c, const CliFiles *files)
 {
-    if (cli_given(c, OPT_SWEEP) || cli_given(c, OPT_FIX))
+    bool single = cli_given(c, OPT_SWEEP) || cli_given(c, OPT_FIX);
+
+    if (!c->operands.len)
+        cli_file(c, "FILE");
+    if (single && cli_given(c, OPT_COMPARE))
         cli_usage(c, "--compare is of one report: not with --sweep or --fix");
-    return lds_compare_open(&r->old, c);
+    if (single && files->len > 1)
+        cli_usage(c, "--sweep and --fix take one file: '%s' is a second one",
+                  files->at[1].path);
 }
 
 static void write_page(Report *r)
 {
-    Cli *c = r->s.cli;
+    Cli *c = r->cli;
     const char *path = text_cstr(c->arena, cli_text(c, OPT_HTML, "")), *why;
 
     lds_html_end(&r->html);
@@ -238,26 +292,23 @@ static void write_page(Report *r)
 
 int cmd_lds_report(Cli *c)
 {
-    Report r = {.exit = EXIT_CLEAN};
-    FILE *nowhere = fopen("/dev/null", "w");    // what a script prints of a run
-    HostOptions options = {.out = nowhere ? nowhere : stderr,
-                           .record_only = true};
+    Report r = {.cli = c, .files = cli_files(c), .exit = EXIT_CLEAN};
 
+    refuse_usage(c, &r.files);
     r.device_count = cli_devices(c, "mi300x,h100", r.devices,
                                  (int)countof(r.devices));
     r.as_json = c->json || cli_given(c, OPT_COMPARE);
-    if (cli_given(c, OPT_COMPARE) && !start_comparison(&r, c))
-        return diag_exit(c->diag);
-    if (!session_open(&r.s, c, &options))
+    if (!r.files.len ||
+        (cli_given(c, OPT_COMPARE) && !lds_compare_open(&r.old, c)))
         return diag_exit(c->diag);
     if (r.as_json)
         begin_document(&r);
     if (cli_given(c, OPT_HTML))
-        lds_html_begin(&r.html, r.s.path);
-    all_kernels(&r);
+        lds_html_begin(&r.html, r.files.at[0].path);
+    all_files(&r);
     if (cli_given(c, OPT_HTML))
         write_page(&r);
-    r.exit = exit_worst(r.exit, session_exit(&r.s));
+    r.exit = exit_worst(r.exit, diag_exit(c->diag));
     if (r.as_json)
         end_document(&r);
     if (cli_given(c, OPT_COMPARE))
@@ -265,8 +316,5 @@ int cmd_lds_report(Cli *c)
     buf_write(&r.out, stdout);
     buf_release(&r.out);
     buf_release(&r.html);
-    session_close(&r.s);
-    if (nowhere)
-        fclose(nowhere);
     return r.exit;
 }

@@ -351,7 +351,7 @@ static void run_tests(Run *r)
 static void run_script(Run *r)
 {
     if (r->kernel_only)                 // warnings of a run, and nothing runs
-        diag_hide_warnings(r->s.cli->diag);
+        diag_hide_warnings(r->s.cli->diag, true);
     session_script(&r->s);
     r->script_code = lang_exit_code(r->s.host->lang);
     if (r->after_script)

@@ -1,7 +1,7 @@
 // lds_compare.c - what a change did: an earlier --json document against this
 // run.
 //
-// Launches are matched by the kernel's name and their order, accesses by buffer,
+// Launches are matched by the kernel's file, name and order, accesses by buffer,
 // way and order, so that lines may move; where one was added or taken away, by
 // their lines.
 #include "cli/lds_compare.h"
@@ -322,21 +322,27 @@ static void compare_launch(Walk *w, const cJSON *before, const cJSON *after)
     w->here.target = NULL;
 }
 
+// `file` is empty where a report has one.
+static bool same_name(const cJSON *a, const cJSON *b)
+{
+    return !strcmp(lds_string(a, "kernel"), lds_string(b, "kernel")) &&
+           !strcmp(lds_string(a, "file"), lds_string(b, "file"));
+}
+
 // The one of `list` that `k`, of `own`, is: as many of its name are before it.
 static const cJSON *kernel_like(const cJSON *own, const cJSON *k,
                                 const cJSON *list)
 {
-    const char *name = lds_string(k, "kernel");
     const cJSON *other;
     int before = 0;
 
     cJSON_ArrayForEach(other, own) {
         if (other == k)
             break;
-        before += !strcmp(lds_string(other, "kernel"), name);
+        before += same_name(other, k);
     }
     cJSON_ArrayForEach(other, list)
-        if (!strcmp(lds_string(other, "kernel"), name) && before-- == 0)
+        if (same_name(other, k) && before-- == 0)
             return other;
     return NULL;
 }

@@ -69,7 +69,10 @@ static void end_head(TextBuf *b, const LdsDifference *d, bool alone)
 
 static void put_launch(TextBuf *b, const LdsDifference *d)
 {
-    buf_puts(b, lds_string(d->kernel, "kernel"));
+    const char *file = lds_string(d->kernel, "file");
+
+    buf_printf(b, "%s%s%s", file, *file ? " " : "",
+               lds_string(d->kernel, "kernel"));
     if (d->launch_count > 1)
         buf_printf(b, ", launch %d", d->launch + 1);
     end_head(b, d, !d->target);
@@ -142,6 +145,10 @@ static void json_access(Json *j, const cJSON *a)
 static void json_difference(Json *j, const LdsDifference *d)
 {
     json_begin_object(j);
+    if (*lds_string(d->kernel, "file")) {
+        json_key(j, TEXT("file"));
+        json_string(j, lds_string(d->kernel, "file"));
+    }
     json_key(j, TEXT("kernel"));
     json_string(j, lds_string(d->kernel, "kernel"));
     json_key(j, TEXT("launch"));

@@ -87,7 +87,8 @@ void lds_put_us(TextBuf *out, double us);
 LdsTarget lds_target(const Plan *p, const PlanLaunch *l);
 void lds_report_rules(TextBuf *out, PlanRules rules);
 void lds_report_text(TextBuf *out, const LdsReport *r);
-void lds_report_json(Json *out, const LdsReport *r);
+// `file`: of several, or NULL.
+void lds_report_json(Json *out, const LdsReport *r, const char *file);
 // "launches", each with its targets.
 void lds_launches_json(Json *out, const LdsReport *r);
 // The members of an object that describe a target without its buffers.

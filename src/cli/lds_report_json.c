@@ -79,9 +79,13 @@ void lds_launches_json(Json *j, const LdsReport *r)
     json_end_array(j);
 }
 
-void lds_report_json(Json *j, const LdsReport *r)
+void lds_report_json(Json *j, const LdsReport *r, const char *file)
 {
     json_begin_object(j);
+    if (file) {
+        json_key(j, TEXT("file"));
+        json_string(j, file);
+    }
     json_key(j, TEXT("kernel"));
     json_text(j, r->kernel->ir->name);
     json_key(j, TEXT("rules"));

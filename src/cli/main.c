@@ -59,7 +59,7 @@ static void settle(Cli *c)
     c->diag = diag_create(c->sources, stderr, c->color);
     diag_limit(c->diag, cli_int(c, OPT_MAX_ERRORS, 20, 1, 1000000));
     if (c->quiet)
-        diag_hide_warnings(c->diag);
+        diag_hide_warnings(c->diag, true);
     parallel_set_threads(cli_int(c, OPT_THREADS, 0, 1, 4096));
 }
 

@@ -46,10 +46,15 @@ PlanRules session_rules(const Cli *c, PlanRules fallback)
 
 bool session_open(Session *s, Cli *c, HostOptions *options)
 {
+    return session_open_file(s, c, options, cli_file(c, "FILE"));
+}
+
+bool session_open_file(Session *s, Cli *c, HostOptions *options,
+                       const char *path)
+{
     const Device *devices[16];
     const char *why;
-    *s = (Session){.cli = c};
-    s->path = cli_file(c, "FILE");
+    *s = (Session){.cli = c, .path = path};
     cli_devices(c, session_target(c), devices, countof(devices));
     s->defines = session_pairs(c, OPT_DEFINE, &s->define_count);
     s->file = sources_read(c->sources, s->path, &why);

@@ -21,6 +21,9 @@ const char *session_target(const Cli *c);
 PlanRules session_rules(const Cli *c, PlanRules fallback);
 // Reads the file and makes the host. False after reporting.
 bool session_open(Session *s, Cli *c, HostOptions *options);
+// The same of one file of several.
+bool session_open_file(Session *s, Cli *c, HostOptions *options,
+                       const char *path);
 void session_close(Session *s);
 // Does the command line ask for launches of its own: -D, --kernel, --sweep...?
 bool session_asks(const Session *s);

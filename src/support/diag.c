@@ -69,9 +69,12 @@ bool diag_quiet(Diag *d, bool quiet)
     return before;
 }
 
-void diag_hide_warnings(Diag *d)
+bool diag_hide_warnings(Diag *d, bool hide)
 {
-    d->no_warnings = true;
+    bool before = d->no_warnings;
+
+    d->no_warnings = hide;
+    return before;
 }
 
 int diag_errors(const Diag *d)

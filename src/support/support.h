@@ -211,8 +211,9 @@ typedef struct {
 } DiagHold;
 DiagHold diag_hold(Diag *d);
 void diag_settle(Diag *d, const DiagHold *hold, bool forgive);
-// Warnings, and notes to them, are kept and not printed.
-void diag_hide_warnings(Diag *d);
+// Warnings, and notes to them, are kept and not printed; returns the previous
+// setting.
+bool diag_hide_warnings(Diag *d, bool hide);
 // The worst exit code of the errors since the last call, repeated ones too.
 ExitCode diag_fresh(Diag *d);
 
