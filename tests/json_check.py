@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 from jsonschema import Draft202012Validator
 
@@ -115,6 +116,81 @@ def refused(validator, document):
     return [name for name, change in cases.items() if changed(change)]
 
 
+# What SARIF 2.1.0 requires of the parts that tilesim writes (its sections 3.13
+# log, 3.14 run, 3.18 tool, 3.19 component, 3.27 result, 3.28 location).
+def why_no_sarif(log):
+    if log["version"] != "2.1.0" or len(log["runs"]) != 1:
+        return "not one run of version 2.1.0"
+    if set(log) != {"$schema", "version", "runs"}:
+        return f"keys of the log: {sorted(log)}"
+    run = log["runs"][0]
+    driver = run["tool"]["driver"]
+    rules = [rule["id"] for rule in driver["rules"]]
+    if set(run) != {"results", "tool"} or not driver["name"]:
+        return f"keys of the run: {sorted(run)}"
+    if len(set(rules)) != len(rules):
+        return f"rules repeat: {rules}"
+    for result in run["results"]:
+        if result["ruleId"] not in rules or not result["message"]["text"]:
+            return f"rule or message of {result}"
+        if result["level"] not in ("none", "note", "warning", "error"):
+            return f"level of {result}"
+        for location in result.get("locations", []):
+            place = location["physicalLocation"]
+            uri = place["artifactLocation"]["uri"]
+            if not re.fullmatch(r"(file://)?([\w\-.~/]|%[0-9A-F]{2})+", uri):
+                return f"URI {uri}"
+            if place["region"]["startLine"] < 1:
+                return f"region of {result}"
+    return ""
+
+
+def sarif_of(tilesim, *args):
+    """The log, and of its results: rule, level, line, message."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "log.sarif")
+        subprocess.run([tilesim, "lds-report", "--sarif", path, *args],
+                       stdin=subprocess.DEVNULL, capture_output=True)
+        with open(path, encoding="utf-8") as file:
+            log = json.load(file)
+    found = []
+    for result in log["runs"][0]["results"]:
+        places = result.get("locations")
+        line = places and places[0]["physicalLocation"]["region"]["startLine"]
+        found.append((result["ruleId"], result["level"], line,
+                      result["message"]["text"]))
+    return log, found
+
+
+def check_sarif(tap, tilesim, top):
+    lds = os.path.join(top, "tests", "golden", "lds")
+    small, layouts = (os.path.join(lds, name)
+                      for name in ("small.tile", "layouts.tile"))
+    cases = {
+        # 76,800 x 4 bytes, and the A100 has 163 KiB
+        ("--target", "a100", small, "-D", "N=76800", "-D", "block_N=76800"): [
+            ("lds-no-fit", "error", 9, "a block of 'main' takes 307,200 bytes "
+             "of shared memory on a100, 140,288 more than it has")],
+        # 64 passes of 4 ways, as layouts.cmd counts them
+        ("--target", "a100", layouts, "-D", "pitch=32"): [
+            ("lds-conflict", "warning", 21, "reads of 'A_s' meet in a bank on "
+             "a100, 4 at a time: 192 extra cycles")],
+        ("--target", "a100", small, "-D", "N=64"): [],
+        ("--target", "a100", os.path.join(lds, "broken.tile")): [
+            ("syntax-bracket", "error", 1,
+             "'(' is never closed; expected ')'")],
+        ("no such file",): [
+            ("no-file", "error", None,
+             "cannot read 'no such file': No such file or directory")],
+    }
+    for args, want in cases.items():
+        log, found = sarif_of(tilesim, *args)
+        why = why_no_sarif(log)
+        if found != want:
+            why += f"\nexpected {want}\nfound {found}"
+        tap.check("sarif " + " ".join(map(os.path.basename, args)), why)
+
+
 def main(tilesim, top):
     tap = Tap()
     with open(os.path.join(top, "docs", "json.schema")) as file:
@@ -135,6 +211,7 @@ def main(tilesim, top):
                if name.startswith("report/json.out"))
     passed = refused(validator, run)
     tap.check("the schema refuses what is wrong", ", ".join(passed))
+    check_sarif(tap, tilesim, top)
     print(f"1..{tap.n}")
     return 1 if tap.bad else 0
 

@@ -3,6 +3,7 @@
 #include "cli/lds_advice.h"
 #include "cli/lds_compare.h"
 #include "cli/lds_html.h"
+#include "cli/lds_sarif.h"
 #include "cli/lds_sweep.h"
 #include "cli/report.h"
 #include "support/parallel.h"
@@ -17,6 +18,7 @@ typedef struct {
     Json json;
     bool as_json;                       // a document in `out`
     LdsComparison old;                  // --compare
+    LdsSarif sarif;
     int kernels;
     ExitCode exit;
 } Report;
@@ -110,6 +112,8 @@ static void one_kernel(Report *r, KernelObject *k, const CaseOptions *o)
         lds_report_free(&report);
         return;
     }
+    if (cli_given(c, OPT_SARIF))
+        lds_sarif_kernel(&r->sarif, &report);
     if (cli_given(c, OPT_HTML))
         lds_html_kernel(&r->html, &report);
     if (r->kernels++ && !r->as_json)
@@ -273,21 +277,20 @@ static void refuse_usage(const Cli *c, const CliFiles *files)
         cli_file(c, "FILE");
     if (single && cli_given(c, OPT_COMPARE))
         cli_usage(c, "--compare is of one report: not with --sweep or --fix");
+    if (cli_given(c, OPT_SWEEP) && cli_given(c, OPT_SARIF))
+        cli_usage(c, "--sarif is of reports: not with --sweep");
     if (single && files->len > 1)
         cli_usage(c, "--sweep and --fix take one file: '%s' is a second one",
                   files->at[1].path);
 }
 
-static void write_page(Report *r)
+static void write_to(const Cli *c, OptionId o, const TextBuf *b)
 {
-    Cli *c = r->cli;
-    const char *path = text_cstr(c->arena, cli_text(c, OPT_HTML, "")), *why;
+    const char *path = text_cstr(c->arena, cli_text(c, o, "")), *why;
 
-    lds_html_end(&r->html);
-    if (file_write(path, r->html.at, r->html.len, &why))
-        return;
-    diag_error(c->diag, EXIT_ENVIRONMENT, (Span){0}, "no-file",
-               "cannot write '%s': %s", path, why);
+    if (cli_given(c, o) && !file_write(path, b->at, b->len, &why))
+        diag_error(c->diag, EXIT_ENVIRONMENT, (Span){0}, "no-file",
+                   "cannot write '%s': %s", path, why);
 }
 
 int cmd_lds_report(Cli *c)
@@ -303,11 +306,13 @@ int cmd_lds_report(Cli *c)
         return diag_exit(c->diag);
     if (r.as_json)
         begin_document(&r);
-    if (cli_given(c, OPT_HTML))
-        lds_html_begin(&r.html, r.files.at[0].path);
+    lds_html_begin(&r.html, r.files.at[0].path);
+    lds_sarif_begin(&r.sarif, c);
     all_files(&r);
-    if (cli_given(c, OPT_HTML))
-        write_page(&r);
+    lds_html_end(&r.html);
+    lds_sarif_end(&r.sarif);
+    write_to(c, OPT_HTML, &r.html);
+    write_to(c, OPT_SARIF, &r.sarif.out);
     r.exit = exit_worst(r.exit, diag_exit(c->diag));
     if (r.as_json)
         end_document(&r);
@@ -316,5 +321,6 @@ int cmd_lds_report(Cli *c)
     buf_write(&r.out, stdout);
     buf_release(&r.out);
     buf_release(&r.html);
+    buf_release(&r.sarif.out);
     return r.exit;
 }
