@@ -92,6 +92,10 @@ def live_documents(tilesim, top):
     for name in ("fa", "mla_decode"):
         commands.append(["lds-report", "--json", "--sweep", "autotune",
                          os.path.join(top, "programs", name + ".tile")])
+    lds = os.path.join(top, "tests", "golden", "lds")
+    commands.append(["lds-report", "--target", "a100", "-D", "N=64",
+                     os.path.join(lds, "small.tile"),
+                     os.path.join(lds, "expect.tile"), "no such file"])
     for command in commands:
         name = " ".join(os.path.basename(word) for word in command)
         yield name, printed(tilesim, *command)
