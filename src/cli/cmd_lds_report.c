@@ -97,6 +97,7 @@ static void one_kernel(Report *r, KernelObject *k, const CaseOptions *o)
     Cli *c = r->s.cli;
     LdsReport report;
     LdsAdvice advice[ADVICE_SHOWN];
+    LdsLayout layouts[LAYOUTS_SHOWN];
 
     if (!lds_report_make(c, k, r->devices, r->device_count, o, &report))
         return;
@@ -114,6 +115,8 @@ static void one_kernel(Report *r, KernelObject *k, const CaseOptions *o)
     }
     if (cli_given(c, OPT_SARIF))
         lds_sarif_kernel(&r->sarif, &report);
+    report.layouts = layouts;
+    report.layout_count = lds_advise_layouts(&report, layouts, LAYOUTS_SHOWN);
     if (cli_given(c, OPT_HTML))
         lds_html_kernel(&r->html, &report);
     if (r->kernels++ && !r->as_json)

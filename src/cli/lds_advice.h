@@ -4,7 +4,7 @@
 
 #include "cli/lds_report.h"
 
-enum { ADVICE_CHANGES = 3, ADVICE_SHOWN = 4 };
+enum { ADVICE_CHANGES = 3, ADVICE_SHOWN = 4, LAYOUTS_SHOWN = 8 };
 
 // One change: an argument's other value, or another word in the source, at one
 // place or wherever it stands.
@@ -34,6 +34,27 @@ int lds_advise(Session *s, const LdsReport *r, LdsAdvice *out, int room);
 // What a report says of it.
 void lds_advice_text(TextBuf *out, const LdsReport *r);
 void lds_advice_json(Json *out, const LdsReport *r);
+
+// lds_layouts.c: what the shared memory of all launches costs on a target.
+typedef struct {
+    int64_t conflicts, cycles;
+    int64_t bytes;                      // of the launch that takes the most
+    double us;                          // one pipe after the other: estimate
+    int unknown;                        // accesses that are not counted
+} LdsLayoutCost;
+
+// Another layout of a shared buffer, on top of those before it in a list.
+typedef struct LdsLayout {
+    IrBuffer *buffer;
+    IrIndexMap *map;
+    int64_t pitch;                      // of padded rows; 0: a named swizzle
+    LdsLayoutCost before[DEVICE_COUNT], after[DEVICE_COUNT];
+} LdsLayout;
+
+// Layouts with fewer bank conflicts, at most `room` <= LAYOUTS_SHOWN.
+int lds_advise_layouts(const LdsReport *r, LdsLayout *out, int room);
+void lds_layouts_text(TextBuf *out, const LdsReport *r);
+void lds_layouts_json(Json *out, const LdsReport *r);
 
 // lds_patch.c: the source with an advice's changes. Arguments change wherever
 // the file says NAME=OLD.

@@ -54,6 +54,8 @@ typedef struct LdsReport {
     Counts counts;                      // how often what runs
     const struct LdsAdvice *advice;     // where it does not fit
     int advice_count;
+    const struct LdsLayout *layouts;    // with fewer conflicts
+    int layout_count;
 } LdsReport;
 
 // False after reporting why there is no plan. `options` has the sizes.

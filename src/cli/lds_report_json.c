@@ -95,5 +95,7 @@ void lds_report_json(Json *j, const LdsReport *r, const char *file)
     lds_launches_json(j, r);
     if (!r->fits)
         lds_advice_json(j, r);
+    if (r->layout_count)
+        lds_layouts_json(j, r);
     json_end_object(j);
 }

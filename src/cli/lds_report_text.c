@@ -1,7 +1,7 @@
 // lds_report_text.c - lds-report on a terminal.
 #include <limits.h>
 
-#include "cli/lds_report.h"
+#include "cli/lds_advice.h"
 #include "cli/report.h"
 
 enum { LINE_COLUMN = 44, FIRST_COLUMN = 48, COLUMN = 16 };
@@ -338,5 +338,6 @@ void lds_report_text(TextBuf *b, const LdsReport *r)
         put_launch(b, r, &r->launches[i]);
     lds_portability_text(b, r);
     put_notes(b, r);
+    lds_layouts_text(b, r);
     put_verdict(b, r);
 }
