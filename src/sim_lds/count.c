@@ -243,17 +243,26 @@ static const PlanMove *source_of(const PlanLaunch *l, const PlanMove *v)
     return NULL;
 }
 
+// What cp.async.ca reads, whose banks count too; else NULL.
+static const PlanMove *copied_from(const PlanLaunch *l, const CountAccess *a)
+{
+    const PlanMove *v = a->move;
+
+    return a->is_shared && v->kind == MOVE_CP_ASYNC &&
+                   count_global_kind(v) == GLOBAL_COPY
+               ? source_of(l, v) : NULL;
+}
+
 static bool cost_case(Counter *c, const PlanLaunch *l, CountAccess *a,
                       const PlanEnv *env, CountSum *once)
 {
     Costing k = {.device = c->plan->device, .access = a, .once = once};
-    const PlanMove *v = a->move, *source;
+    const PlanMove *v = a->move, *source = copied_from(l, a);
     ArenaMark mark = arena_mark(c->arena);
     Issues far = {.arena = c->arena};
     bool ok;
 
-    if (a->is_shared && v->kind == MOVE_CP_ASYNC &&
-        count_global_kind(v) == GLOBAL_COPY && (source = source_of(l, v))) {
+    if (source) {
         plan_each_issue(c->plan, l, source, env, keep_issue, &far);
         k.source = far.list.at;
         k.source_count = far.list.len;
@@ -266,10 +275,23 @@ static bool cost_case(Counter *c, const PlanLaunch *l, CountAccess *a,
     return ok;
 }
 
+// The length of the key, or -1.
+static int key_of(const Counter *c, const PlanLaunch *l, const CountAccess *a,
+                  const PlanEnv *env, int64_t out[2 * PLAN_KEY])
+{
+    const PlanMove *source = copied_from(l, a);
+    int len = plan_access_key(c->plan, a->move, env, out), more;
+
+    if (len < 0 || !source)
+        return len;
+    more = plan_access_key(c->plan, source, env, out + len);
+    return more < 0 ? -1 : len + more;
+}
+
 static void count_access(Counter *c, const PlanLaunch *l, CountAccess *a,
                          const PlanEnv *env, int64_t times)
 {
-    int64_t key[PLAN_KEY];
+    int64_t key[2 * PLAN_KEY];
     CountSum once = {.executions = 1};
     bool fresh;
     int len;
@@ -281,7 +303,7 @@ static void count_access(Counter *c, const PlanLaunch *l, CountAccess *a,
         a->sum.executions += times;
         return;
     }
-    len = plan_access_key(c->plan, a->move, env, key);
+    len = key_of(c, l, a, env, key);
     if (len < 0) {
         a->unknown = "its addresses or masks depend on data";
         return;
