@@ -74,6 +74,14 @@ bool session_open_file(Session *s, Cli *c, HostOptions *options,
     options->memory_limit = machine_memory();
     options->script_args = c->script_args.at;
     options->script_arg_count = c->script_args.len;
+    const TextList *libraries = &c->values[OPT_EXTERN];
+    if (libraries->len) {
+        s->natives = natives_open(c->diag, c->arena, libraries->at,
+                                  libraries->len);
+        if (!s->natives)
+            return false;
+        options->natives = s->natives;
+    }
     s->host = host_create(options);
     return true;
 }
@@ -82,6 +90,7 @@ void session_close(Session *s)
 {
     if (s->host)
         host_destroy(s->host);
+    natives_close(s->natives);
 }
 
 bool session_asks(const Session *s)

@@ -13,6 +13,7 @@ typedef struct {
     bool is_ir;                 // a dump of the IR, read back
     NamedText *defines;         // -D
     int define_count;
+    Natives *natives;           // --extern
 } Session;
 
 // What is targeted without --target: whose arithmetic --numerics asks for.

@@ -49,6 +49,7 @@ typedef struct {
     bool atomics_on_global;     // blocks add to the same elements
     bool reads_written_global;  // a launch reads a tensor that it also writes
     bool reinterprets;          // bit tricks: f64 mode would be meaningless
+    bool calls_natives;         // T.call_extern: likewise
     bool tile_dependent;        // CODE_CONTROL was not possible
 } CodeFacts;
 CodeFacts code_facts(const Code *c);

@@ -169,6 +169,7 @@ typedef struct {
     LIST(Scan) scan;
     LIST(Im2col) im2col;
     LIST(Print) print;
+    LIST(Native) native;
     LIST(CodeEvent) event;
     LIST(ThreadSet) sets;
     LIST(Meeting) meeting;
@@ -264,6 +265,16 @@ void store_to(Lower *l, const IrBuffer *b, const Form *index, Val v,
 // old: NULL when the old value is not wanted.
 void atomic_on(Lower *l, const IrBuffer *b, const Form *index, LaneOp op, Val v,
                unsigned quiet, Val *old);
+// A place in a buffer. level: at least this one.
+typedef struct {
+    int access; // -1: failed
+    Level level;
+    Val lanes[IR_MAX_RANK + 1]; // to be released after use
+    int lane_count;
+} Spot;
+Spot spot_of(Lower *l, const IrBuffer *b, const Form *given, bool store,
+             unsigned quiet, Level level);
+void spot_release(Lower *l, Spot *s);
 bool is_global(const IrBuffer *b);
 bool is_slot_var(const Lower *l, const IrBuffer *b); // lives in a slot
 bool buffer_usable(Lower *l, const IrBuffer *b);     // allocated by now
@@ -361,6 +372,9 @@ void lower_atomic(Lower *l, const IrStmt *s);
 // A copy by m: element by element, converting.
 void copy_by_map(Lower *l, const IrCopyMap *m);
 Val identity_of(Lower *l, LaneOp op, DType t);
+
+// ---- lower_extern.c ------------------------------------------------------
+void lower_extern(Lower *l, const IrStmt *s);
 
 // ---- lower_reducer.c -----------------------------------------------------
 void lower_element_copy(Lower *l, const IrStmt *s);

@@ -183,6 +183,21 @@ typedef struct {
     int slot, buffer;
 } Print;
 
+enum { NATIVE_ARGS = 12 };
+
+// A C function; its arguments are values in slots or registers, or pointers.
+typedef struct {
+    Text name;
+    Span at;
+    DType result;               // DT_NONE: none
+    int count;
+    struct {
+        DType dtype;
+        int reg;                // slot or vector register, as the instruction
+        int access;             // of a pointer, else -1
+    } arg[NATIVE_ARGS];
+} Native;
+
 // ---- per-thread code -----------------------------------------------------
 
 // Threads of a block, a bit each.
@@ -327,6 +342,8 @@ struct Code {
     int im2col_count;
     Print *print;
     int print_count;
+    Native *native;
+    int native_count;
     CodeEvent *event;
     int event_count;
     ThreadSet *set;

@@ -283,6 +283,19 @@ static void init_buffer(Lower *l, const IrBuffer *b)
         c->shape_slot[d] = c->stride_slot[d] = -1;
 }
 
+// A pointer that is given away needs the true bits in memory.
+static bool show_bits(void *ctx, IrStmt *s)
+{
+    Lower *l = ctx;
+
+    for (int i = 1; s->kind == STMT_TILE && s->op == OP_CALL_EXTERN &&
+                    i < s->operand_count; i++)
+        if (s->operand[i].kind == OPERAND_REGION)
+            l->code->buffer[root_of(l, s->operand[i].region->buffer->id)]
+                .lanes = false;
+    return true;
+}
+
 // Views of another dtype need the true bits in memory.
 static void find_true_storage(Lower *l)
 {
@@ -299,6 +312,7 @@ static void find_true_storage(Lower *l)
             unsupported(l, "a view of %s as %s", dtype_info(root->dtype)->name,
                         dtype_info(c->dtype)->name);
     }
+    ir_walk(l->k->body, show_bits, NULL, l);
     for (int i = 0; i < l->k->buffer_count; i++)
         if (!l->code->buffer[l->code->buffer[i].root].lanes)
             l->code->buffer[i].lanes = false;
@@ -608,6 +622,7 @@ static void publish(Lower *l)
     PUBLISH(scan);
     PUBLISH(im2col);
     PUBLISH(print);
+    PUBLISH(native);
     PUBLISH(event);
     PUBLISH(site);
     c->set = l->sets.at;
@@ -689,6 +704,7 @@ CodeFacts code_facts(const Code *c)
                        .atomics_on_global = c->atomics_on_global,
                        .reads_written_global = c->reads_written_global,
                        .reinterprets = c->reinterprets,
+                       .calls_natives = c->native_count > 0,
                        .tile_dependent = c->tile_dependent};
 }
 

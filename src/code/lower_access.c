@@ -7,13 +7,6 @@
 
 enum { STEP_LIMIT = 1 << 30 };
 
-typedef struct {
-    int access; // -1: failed
-    Level level;
-    Val lanes[IR_MAX_RANK + 1]; // to be released after use
-    int lane_count;
-} Spot;
-
 bool is_global(const IrBuffer *b)
 {
     return b->scope == SCOPE_GLOBAL;
@@ -195,9 +188,8 @@ static bool same_access(const Access *a, const Access *b)
     return true;
 }
 
-// level: at least this one.
-static Spot spot_of(Lower *l, const IrBuffer *b, const Form *given, bool store,
-                    unsigned quiet, Level level)
+Spot spot_of(Lower *l, const IrBuffer *b, const Form *given, bool store,
+             unsigned quiet, Level level)
 {
     const CodeBuffer *c = &l->code->buffer[b->id];
     bool private = c->place == BUFFER_PRIVATE;
@@ -251,7 +243,7 @@ static Spot spot_of(Lower *l, const IrBuffer *b, const Form *given, bool store,
     return spot;
 }
 
-static void spot_release(Lower *l, Spot *s)
+void spot_release(Lower *l, Spot *s)
 {
     for (int i = 0; i < s->lane_count; i++)
         release(l, s->lanes[i]);

@@ -46,9 +46,20 @@ static bool takes_memory(Op op)
 
 static void mark_operands(Search *s, const IrStmt *t)
 {
-    for (int i = 0; takes_memory(t->op) && i < t->operand_count; i++)
+    // the result of a native call is no memory, what it points at is
+    int first = t->op == OP_CALL_EXTERN ? 1 : 0;
+
+    for (int i = first; takes_memory(t->op) && i < t->operand_count; i++)
         if (t->operand[i].kind == OPERAND_REGION)
             s->l->var_in_memory[t->operand[i].region->buffer->id] = true;
+}
+
+// A thread's own array: a native call of each iteration may write it.
+static void mark_pointed(Search *s, const IrStmt *t)
+{
+    for (int i = 0; i < t->operand_count; i++)
+        if (t->operand[i].kind == OPERAND_REGION)
+            s->l->var_private[t->operand[i].region->buffer->id] = true;
 }
 
 static bool mark_stmt(void *ctx, IrStmt *t)
@@ -70,6 +81,8 @@ static bool mark_stmt(void *ctx, IrStmt *t)
         s->l->var_private[t->buffer->id] = true;
     if (t->kind == STMT_TILE)
         mark_operands(s, t);
+    if (t->kind == STMT_TILE && t->op == OP_CALL_EXTERN && s->parallel)
+        mark_pointed(s, t);
     return true;
 }
 

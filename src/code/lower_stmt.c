@@ -152,6 +152,11 @@ static void lower_alloc(Lower *l, const IrStmt *s)
     if (s->buffer->alias_of || s->buffer->scope == SCOPE_GLOBAL ||
         l->mode == CODE_CONTROL)
         return;
+    if (s->buffer->scope == SCOPE_VAR && l->par) {
+        unsupported(l, "'%.*s', a variable of each thread, has no address: use "
+                       "T.alloc_local", TEXT_ARG(s->buffer->name));
+        return;
+    }
     if (root->place != BUFFER_PRIVATE && l->par) {
         unsupported(l, "'%.*s' is allocated inside of a T.Parallel",
                     TEXT_ARG(s->buffer->name));

@@ -85,12 +85,29 @@ static bool adds_for_each(const IrStmt *launch)
     return found;
 }
 
+static bool finds_call(void *ctx, IrStmt *s)
+{
+    if (s->kind == STMT_TILE && s->op == OP_CALL_EXTERN)
+        *(bool *)ctx = true;
+    return not_parallel(NULL, s);
+}
+
+// Each thread calls a C function that stands outside of T.Parallel.
+static bool calls_for_each(const IrStmt *launch)
+{
+    bool found = false;
+
+    if (launch->threads[0] * launch->threads[1] * launch->threads[2] > 1)
+        ir_walk(launch->then, finds_call, NULL, &found);
+    return found;
+}
+
 bool is_per_thread(const IrStmt *launch)
 {
     bool found = false;
 
     ir_walk(launch->then, names_threads, names_thread, &found);
-    return found || adds_for_each(launch);
+    return found || adds_for_each(launch) || calls_for_each(launch);
 }
 
 // ---- the launch ----------------------------------------------------------

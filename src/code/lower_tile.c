@@ -351,6 +351,10 @@ void lower_tile(Lower *l, const IrStmt *s)
 
     if (info->class == OPCLASS_HINT)
         return;
+    if (s->op == OP_CALL_EXTERN) {
+        lower_extern(l, s);
+        return;
+    }
     if ((info->class == OPCLASS_SIMT || info->class == OPCLASS_ARCH) &&
         lower_warp_stmt(l, s))
         return;

@@ -237,6 +237,9 @@ static void print_operand(TextBuf *out, const Code *c, char kind, int x, int pc)
     case 'o':
         buf_printf(out, "in %d loops", c->place[x].count);
         break;
+    case 'n':
+        buf_text(out, c->native[x].name);
+        break;
     case 't':
         buf_printf(out, "site %d", x);
         break;

@@ -288,6 +288,7 @@ bool thread_stmt(Emit *e, IrStmt *s)
     case OP_SYNC_WARP:
         line(e, "sync_warp();");
         return true;
+    case OP_CALL_EXTERN:
     case OP_SYNC_GRID:
     case OP_SYNC_GLOBAL:
         refuse(e, "%s", op_surface(s->op));

@@ -127,6 +127,20 @@ static const Code *lower(KernelObject *k)
     return k->code[CODE_CONTROL];
 }
 
+static bool find_native(void *ctx, IrStmt *s)
+{
+    *(bool *)ctx |= s->kind == STMT_TILE && s->op == OP_CALL_EXTERN;
+    return true;
+}
+
+static bool calls_natives(const IrKernel *k)
+{
+    bool found = false;
+
+    ir_walk(k->body, find_native, NULL, &found);
+    return found;
+}
+
 void counts_begin(Host *h, KernelObject *k, const CaseOptions *options,
                   Counts *out)
 {
@@ -135,6 +149,8 @@ void counts_begin(Host *h, KernelObject *k, const CaseOptions *options,
                                        k->ir->next_var + 1)};
     if (!take_sizes(h, k->ir, options, out->sizes))
         out->unknown = "sizes are not given (-D NAME=VALUE)";
+    else if (calls_natives(k->ir))
+        out->unknown = "a C function reads and writes too";
     else
         out->code = lower(k);
 }

@@ -43,6 +43,13 @@ typedef struct {
 // of the target do it, or not at all; so where that is known.
 typedef enum { NUMERICS_IEEE, NUMERICS_EXACT, NUMERICS_KNOWN } Numerics;
 
+// extern.c: libraries whose C functions kernels call. NULL after reporting one
+// that cannot be opened.
+typedef struct Natives Natives;
+Natives *natives_open(Diag *d, Arena *a, const Text *paths, int count);
+void natives_close(Natives *n);
+InterpNatives natives_table(const Natives *n);
+
 typedef struct {
     Arena *arena;
     Diag *diag;
@@ -53,6 +60,7 @@ typedef struct {
     FILE *out;                  // the script's stdout
     uint64_t seed;
     int64_t memory_limit;       // bytes of tensors and scratch; 0: of the machine
+    const Natives *natives;     // libraries of T.call_extern, or NULL
     const Text *script_args;
     int script_arg_count;
     // The script calls a kernel, which has not run yet. May be NULL.

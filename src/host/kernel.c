@@ -267,6 +267,11 @@ InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,
     o.matrices = mode == CODE_AS_WRITTEN ? k->matrices : NULL;
     o.memory = pointed_memory(k->host);
     o.memory_count = k->host->pointed.len;
+    InterpNatives natives;
+    if (k->host->options.natives) {
+        natives = natives_table(k->host->options.natives);
+        o.natives = &natives;
+    }
     InterpResult r = interp_run(code, k->host->options.diag, in, n, &o);
     free((void *)o.memory);
     free(in);

@@ -108,7 +108,9 @@ static void release_args(LaunchCase *c, KernelArg *args)
 // Why an f64 run would say nothing, or NULL.
 static const char *no_f64(const CodeFacts *f)
 {
-    return f->reinterprets ? "the program works on the bits of floats" : NULL;
+    return f->calls_natives  ? "the program calls C functions"
+           : f->reinterprets ? "the program works on the bits of floats"
+                             : NULL;
 }
 
 static void algorithm_output(OutputVerdict *o, const Tensor *got,

@@ -208,7 +208,7 @@ const Instr *exec_BITS(Worker *w, const Instr *i)
 // ---- elements ------------------------------------------------------------
 
 // The offset of an element, or false with a finding where that is one.
-static bool element_of(Worker *w, const Access *a, int64_t *at)
+bool element_of(Worker *w, const Access *a, int64_t *at)
 {
     const Tensor *t = &w->buffer[a->buffer];
 

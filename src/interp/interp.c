@@ -228,6 +228,7 @@ static void release_run(Run *run)
 {
     free_workers(run);
     release_worker(&run->host);
+    release_natives(run);
     for (int i = 0; i < run->code->buffer_count; i++)
         free(run->workspace[i]);
     free(run->workspace);
@@ -317,7 +318,7 @@ InterpResult interp_run(const Code *c, Diag *d, const InterpArg *args,
 
     init_run(&run, c, args, options ? options : &none, &r);
     if (set_arguments(&run, d, arg_count) && fits(&run, d) &&
-        check_grids(&run, d)) {
+        check_grids(&run, d) && find_natives(&run, d)) {
         make_workers(&run);
         start = time_now();
         run_list(&run.host, &c->host);

@@ -47,6 +47,12 @@ typedef struct {
     int64_t loop_value;
 } InterpPrint;
 
+// Where native functions are found: NULL where there is none of that name.
+typedef struct {
+    void *(*find)(void *ctx, const char *name);
+    void *ctx;
+} InterpNatives;
+
 // Memory that addresses may point into.
 typedef struct {
     char *at;
@@ -56,6 +62,7 @@ typedef struct {
 typedef struct {
     const InterpMemory *memory;
     int memory_count;
+    const InterpNatives *natives;       // NULL: no library was given
     const int64_t *blocks;      // of the last launch: linear ids, ascending
     int64_t block_count;        // NULL blocks: all
     const InterpPrint *prints;

@@ -44,6 +44,7 @@ typedef struct {
 } Stride;
 
 typedef struct Run Run;
+typedef struct NativeCall NativeCall;   // exec_extern.c
 
 // ---- per-thread code: the warps of a block -------------------------------
 
@@ -134,6 +135,7 @@ struct Run {
     XGemmCache *xgemm;
     const XGemm **gemm; // by Code.gemm; f32 only
     const PlanMatrix **matrix; // by Code.gemm; NULL: IEEE arithmetic
+    NativeCall *native; // by Code.native
     atomic_llong done;
     bool sizing; // interp_memory: launches do not run
 };
@@ -148,6 +150,8 @@ void run_from(Worker *w, const Instr *i);
 bool jumped(Worker *w); // false: cancelled, stop
 
 // exec_scalar.c
+// The offset of one element; false: it is out of range, which is reported.
+bool element_of(Worker *w, const Access *a, int64_t *at);
 void cast_lanes(const Worker *w, void *dst, DType to, const void *src,
                 DType from, bool saturate, int64_t n);
 void fix_slot(Slot *s, LaneType t); // a lane in a slot becomes an int64
@@ -183,6 +187,10 @@ void safe_value(const Worker *w, int buffer, Slot *out);
 // stream.c
 void stream_bytes(char *dst, const char *src, size_t n);
 void stream_settle(void); // before other threads read what was streamed
+
+// exec_extern.c - functions of C
+bool find_natives(Run *run, Diag *d);
+void release_natives(Run *run);
 
 // exec_vector.c
 int32_t *mask_of(const Worker *w, int reg); // NULL: all lanes

@@ -278,7 +278,9 @@ static bool verify_operand(Verifier *v, const IrStmt *s, int i)
                ir_error(v->k, s->at, "ir-operand", "%s: %.*s is missing",
                         info->surface, TEXT_ARG(p->name));
     bool value =
-        p->kind == ARG_EXPR || (p->kind == ARG_REGION && p->access == 'r');
+        p->kind == ARG_EXPR ||
+        (p->kind == ARG_REGION &&
+         (p->access == 'r' || (s->op == OP_CALL_EXTERN && i > 0)));
     bool fits = o->kind == OPERAND_EXPR
                     ? value
                     : op_param_is_operand(p) && p->kind != ARG_EXPR;
@@ -305,10 +307,29 @@ static bool is_scalar_form(const IrStmt *s)
         return is_element(&s->operand[0]) && is_element(&s->operand[1]);
     case OP_PRINT:
         return is_element(&s->operand[0]);
+    case OP_CALL_EXTERN:
+        return true;                    // verify_call: elements only
     default:
         return op_is_atomic(s->op) && is_element(&s->operand[0]) &&
                is_element(&s->operand[1]);
     }
+}
+
+// Pointers are to elements, and the function has a name.
+static bool verify_call(Verifier *v, const IrStmt *s)
+{
+    if (!ir_attr_get(s, ATTR_FUNC_NAME))
+        return ir_error(v->k, s->at, "ir-operand", "%s without a func_name",
+                        op_surface(s->op));
+    if (s->operand[0].kind == OPERAND_REGION &&
+        s->operand[0].region->buffer->scope != SCOPE_VAR)
+        return ir_error(v->k, s->at, "ir-operand", "the result of %s goes to a "
+                        "variable", op_surface(s->op));
+    for (int i = 0; i < s->operand_count; i++)
+        if (!is_element(&s->operand[i]))
+            return ir_error(v->k, s->at, "ir-operand", "%s takes pointers to "
+                            "elements, not slices", op_surface(s->op));
+    return true;
 }
 
 static bool is_statement(const OpInfo *info, Op op)
@@ -336,6 +357,8 @@ static bool verify_tile(Verifier *v, const IrStmt *s)
     for (int i = 0; i < s->operand_count; i++)
         if (!verify_operand(v, s, i))
             return false;
+    if (s->op == OP_CALL_EXTERN && !verify_call(v, s))
+        return false;
     if (v->parallel && info->class != OPCLASS_HINT && !is_scalar_form(s)) {
         ir_error(v->k, s->at, "ir-parallel", "%s inside T.Parallel: a tile "
                  "operation works for the whole block", info->surface);

@@ -52,6 +52,9 @@ IrExpr *to_expr(Lang *l, Value v, Span at)
                    "%.*s[i]", TEXT_ARG(v.buffer->name),
                    TEXT_ARG(v.buffer->name));
     case VAL_REGION:
+        if (v.region->form == REGION_POINT)     // what a pointer points at
+            return ir_load(trace_kernel(l), v.region->buffer, v.region->min,
+                           v.region->buffer->rank, at);
         lang_raise(l, "TypeError", at,
                    "a slice of '%.*s' is not a value: index single elements "
                    "in T.Parallel", TEXT_ARG(v.region->buffer->name));

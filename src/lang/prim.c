@@ -427,6 +427,11 @@ Value prim_call(Lang *l, Op op, const Args *args)
     Value out = V_NONE;
     if (unseen_argument(l, "", args, &out))
         return out;
+    Args moved;
+    if (op == OP_CALL_EXTERN) {
+        moved = extern_args(l, args);
+        args = &moved;
+    }
     Bound b = prim_bind(l, op, args);
     if (vector_call(l, &b, &out) || stage_call(l, &b, &out) || thread_call(l, &b, &out))
         return out;

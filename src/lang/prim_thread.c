@@ -404,17 +404,16 @@ static Value all_reduce(Lang *l, const Bound *b)
 static Value pointer(Lang *l, const Bound *b)
 {
     IrRegion *r = to_region(l, b->at[0], b->spans[0]);
-    IrRegion *at = new (lang_arena(l), IrRegion);
+    IrRegion *at = first_element(l, r);
     int last = r->buffer->rank - 1;
     IrExpr *e;
 
-    *at = *r;
     if (b->op == OP_ACCESS_PTR && bound_given(b, 3))
         at->min[last] = two(l, OP_ADD, r->min[last],
                             to_expr(l, b->at[3], b->spans[3]), b->call);
     e = ir_load(l->trace->k, at->buffer, at->min, at->buffer->rank, b->call);
     trace_builder_ok(l, e, b->call);
-    return v_expr(e);
+    return (Value){.kind = VAL_REGION, .region = at};
 }
 
 static IrExpr *moved_load(Lang *l, const Bound *b, const IrRegion *r,
@@ -633,6 +632,9 @@ bool thread_call(Lang *l, Bound *b, Value *out)
     case OP_ACCESS_PTR:
     case OP_ADDRESS_OF:
         *out = pointer(l, b);
+        return true;
+    case OP_CALL_EXTERN:
+        *out = extern_call(l, b);
         return true;
     case OP_DP4A:
         *out = dp4a(l, b);

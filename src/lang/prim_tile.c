@@ -15,7 +15,7 @@ static bool is_scalar(Op op, Value v)
 }
 
 // The first element of a region, for what takes an address.
-static IrRegion *first_element(Lang *l, IrRegion *r)
+IrRegion *first_element(Lang *l, IrRegion *r)
 {
     IrRegion *p = new (lang_arena(l), IrRegion);
 

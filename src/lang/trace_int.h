@@ -176,6 +176,7 @@ void bound_attrs(Lang *l, const Bound *b, IrStmt *s, int from);
 // prim_tile.c: statements on regions
 Value tile_call(Lang *l, const Bound *b);
 IrStmt *tile_stmt(Lang *l, const Bound *b);     // not appended
+IrRegion *first_element(Lang *l, IrRegion *r);  // of a region, for a pointer
 Value alloc_reducer(Lang *l, const Bound *b, IrBuffer *buffer);
 IrStmt *reducer_update(Lang *l, IrBuffer *b, IrExpr *const *index,
                        IrExpr *value, Span at);
@@ -193,6 +194,9 @@ void vector_fill(Lang *l, const IrRegion *r, Value v, Span at);
 bool stage_call(Lang *l, const Bound *b, Value *out);
 // prim_thread.c: per-thread code and barriers. False: not one of these.
 bool thread_call(Lang *l, Bound *b, Value *out);
+// prim_extern.c: T.call_extern
+Args extern_args(Lang *l, const Args *args);    // dtype= comes first
+Value extern_call(Lang *l, const Bound *b);
 // prim_alloc.c, prim_loop.c
 bool alloc_call(Lang *l, const Bound *b, Value *out);
 bool loop_call(Lang *l, const Bound *b, Value *out);
