@@ -243,7 +243,9 @@ static Text operation(Emit *e, const IrExpr *x)
             return f;
     }
     Text by_thread = thread_op(e, x);
-    return by_thread.len ? by_thread : int_function(e, x, a, b);
+    if (by_thread.len)
+        return is_narrow(x->dtype) ? widen(e, x->dtype, by_thread) : by_thread;
+    return int_function(e, x, a, b);
 }
 
 // ---- all of them -----------------------------------------------------------
