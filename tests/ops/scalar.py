@@ -90,7 +90,7 @@ FLOAT = {
 }
 
 EXACT = ("T.floor", "T.ceil", "T.trunc", "T.round", "round, ties away", "T.abs",
-         "-x", "T.max", "T.min")
+         "-x", "T.max", "T.min", "T.infinity")
 
 # Operations that give bool.
 TRUTH = {
