@@ -85,12 +85,12 @@ static Value fn_rand_like(Host *h, const Args *args)
                    args->at_span);
 }
 
-static int64_t draw(const uint32_t key[2], int64_t i, int64_t count)
+static uint64_t draw(const uint32_t key[2], int64_t i, uint64_t count)
 {
     uint32_t c[4] = {(uint32_t)i, (uint32_t)((uint64_t)i >> 32), 0, 0}, w[4];
     philox4x32(c, key, w);
     uint64_t word = (uint64_t)w[1] << 32 | w[0];
-    return (int64_t)((unsigned __int128)word * (uint64_t)count >> 64);
+    return (uint64_t)((unsigned __int128)word * count >> 64);
 }
 
 // randint(high, size), randint(low, high, size)
@@ -108,7 +108,7 @@ static Value fn_randint(Host *h, const Args *args)
     int64_t high = torch_int(h, v[1], "high", low, at);
     low = torch_given(v[0]) && torch_given(v[1]) ? low : 0;
     r.rank = torch_given(v[2]) ? torch_size_list(h, v[2], r.shape, at) : 0;
-    if (high <= low || high - low < 0)
+    if (high <= low)
         lang_raise(h->lang, "RuntimeError", at,
                    "randint() from %lld to %lld is empty", (long long)low,
                    (long long)high);
@@ -117,9 +117,11 @@ static Value fn_randint(Host *h, const Args *args)
         torch_no_memory(h, at);
     uint32_t key[2] = {(uint32_t)h->options.seed, next_stream(h)};
     int64_t n = tensor_count(&out);
+    // The span of int64 fits no int64.
+    uint64_t span = (uint64_t)high - (uint64_t)low;
     for (int64_t i = 0; i < n; i++)
         num_put_i64(t, (char *)tensor_data(&out) + dtype_bytes(t, i),
-                    low + draw(key, i, high - low));
+                    (int64_t)((uint64_t)low + draw(key, i, span)));
     return tensor_value(h, out);
 }
 
@@ -137,7 +139,7 @@ static Value fn_randperm(Host *h, const Args *args)
     uint32_t key[2] = {(uint32_t)h->options.seed, next_stream(h)};
     int64_t *p = tensor_data(&out);
     for (int64_t i = 0; i < n; i++) {
-        int64_t j = draw(key, i, i + 1);
+        int64_t j = (int64_t)draw(key, i, (uint64_t)i + 1);
         p[i] = p[j];
         p[j] = i;
     }
