@@ -93,63 +93,22 @@ typedef struct {
     Text missing;
 } SizeEnv;
 
-static int64_t floor_div(int64_t a, int64_t b)
+static bool size_of_symbol(void *ctx, const IrVar *v, int64_t *out)
 {
-    return a / b - ((a % b != 0) && ((a < 0) != (b < 0)));
-}
+    SizeEnv *env = ctx;
 
-static bool size_op(Op op, int64_t a, int64_t b, int64_t *out)
-{
-    switch (op) {
-    case OP_ADD:
-        return !__builtin_add_overflow(a, b, out);
-    case OP_SUB:
-        return !__builtin_sub_overflow(a, b, out);
-    case OP_MUL:
-        return !__builtin_mul_overflow(a, b, out);
-    case OP_MIN:
-        *out = a < b ? a : b;
-        return true;
-    case OP_MAX:
-        *out = a > b ? a : b;
-        return true;
-    case OP_FLOORDIV:
-    case OP_FLOORMOD:
-        if (b == 0 || (a == INT64_MIN && b == -1))
-            return false;
-        *out = floor_div(a, b);
-        if (op == OP_FLOORMOD)
-            *out = a - *out * b;
-        return true;
-    default:
-        return false;
-    }
+    for (int i = 0; i < env->count; i++)
+        if (text_eq(env->sizes[i].name, v->name)) {
+            *out = env->sizes[i].value;
+            return true;
+        }
+    env->missing = v->name;
+    return false;
 }
 
 static bool size_of_expr(SizeEnv *env, const IrExpr *e, int64_t *out)
 {
-    int64_t a, b;
-    switch (e->kind) {
-    case EXPR_INT:
-        *out = e->i64;
-        return true;
-    case EXPR_VAR:
-        for (int i = 0; i < env->count; i++)
-            if (text_eq(env->sizes[i].name, e->var->name)) {
-                *out = env->sizes[i].value;
-                return true;
-            }
-        env->missing = e->var->name;
-        return false;
-    case EXPR_CAST:
-        return size_of_expr(env, e->args[0], out);
-    case EXPR_OP:
-        return e->count == 2 && size_of_expr(env, e->args[0], &a)
-               && size_of_expr(env, e->args[1], &b)
-               && size_op(e->op, a, b, out);
-    default:
-        return false;
-    }
+    return ir_evaluate(e, size_of_symbol, env, out);
 }
 
 static bool shape_of(const IrBuffer *b, SizeEnv *env, int64_t *shape)

@@ -162,6 +162,26 @@ START_TEST(dividing_by_zero_is_an_error)
 }
 END_TEST
 
+static bool is_least(void *ctx, const IrVar *v, int64_t *out)
+{
+    (void)ctx, (void)v;
+    return *out = INT64_MIN, true;
+}
+
+// What no int64 holds has no value, rather than a trap or another one.
+START_TEST(values_out_of_range_have_none)
+{
+    static const Op trapping[] = {OP_FLOORDIV, OP_FLOORMOD, OP_MUL};
+    int64_t out;
+
+    for (size_t i = 0; i < countof(trapping); i++) {
+        IrExpr *e = op2(trapping[i], value("x", DT_I64), lit(-1));
+        ck_assert_ptr_nonnull(e);
+        ck_assert(!ir_evaluate(e, is_least, NULL, &out));
+    }
+}
+END_TEST
+
 START_TEST(logic_needs_conditions)
 {
     IrExpr *c = value("c", DT_BOOL);
@@ -501,6 +521,7 @@ int main(void)
     tcase_add_test(t, integers_have_no_true_division);
     tcase_add_test(t, floor_division_refuses_floats);
     tcase_add_test(t, dividing_by_zero_is_an_error);
+    tcase_add_test(t, values_out_of_range_have_none);
     tcase_add_test(t, logic_needs_conditions);
     tcase_add_test(t, shift_counts_stay_within_the_width);
     tcase_add_test(t, bits_need_integers);
