@@ -122,21 +122,20 @@ static void put_shared(TextBuf *b, const LdsReport *r, const CountAccess *a,
         put_worst(b, a, d);
 }
 
-static void put_shared_head(TextBuf *b)
+typedef struct {
+    int column;
+    const char *word;
+} Head;
+
+static void put_heads(TextBuf *b, const char *title, const Head *heads,
+                      size_t n)
 {
-    static const struct {
-        int column;
-        const char *word;
-    } heads[] = {
-        {COL_LANES, "lanes"}, {COL_WAYS, "ways"}, {COL_EACH, "conflicts"},
-        {COL_RUNS, "x times"}, {COL_EXTRA, "= cycles"}, {COL_SHARE, "share"},
-    };
     size_t line = b->len;
 
-    buf_puts(b, "  shared memory");
+    buf_puts(b, title);
     report_column(b, line, COL_OP);
     buf_puts(b, "instruction");
-    for (size_t i = 0; i < countof(heads); i++) {
+    for (size_t i = 0; i < n; i++) {
         TextBuf t = {0};
 
         buf_puts(&t, heads[i].word);
@@ -144,6 +143,16 @@ static void put_shared_head(TextBuf *b)
         buf_release(&t);
     }
     buf_puts(b, "  basis\n");
+}
+
+static void put_shared_head(TextBuf *b)
+{
+    static const Head heads[] = {
+        {COL_LANES, "lanes"}, {COL_WAYS, "ways"}, {COL_EACH, "conflicts"},
+        {COL_RUNS, "x times"}, {COL_EXTRA, "= cycles"}, {COL_SHARE, "share"},
+    };
+
+    put_heads(b, "  shared memory", heads, countof(heads));
 }
 
 static Basis worst_basis(const CountLaunch *l, bool conflicts)
@@ -282,26 +291,12 @@ static void put_global(TextBuf *b, const LdsReport *r, const CountAccess *a,
 
 static void put_global_head(TextBuf *b)
 {
-    static const struct {
-        int column;
-        const char *word;
-    } heads[] = {
+    static const Head heads[] = {
         {COL_EACH, "bytes asked"}, {COL_RUNS + 2, "bytes moved"},
         {COL_SHARE, "useful"},
     };
-    size_t line = b->len;
 
-    buf_puts(b, "  global memory");
-    report_column(b, line, COL_OP);
-    buf_puts(b, "instruction");
-    for (size_t i = 0; i < countof(heads); i++) {
-        TextBuf t = {0};
-
-        buf_puts(&t, heads[i].word);
-        right(b, line, heads[i].column, &t);
-        buf_release(&t);
-    }
-    buf_puts(b, "  basis\n");
+    put_heads(b, "  global memory", heads, countof(heads));
 }
 
 // ---- both ------------------------------------------------------------------
