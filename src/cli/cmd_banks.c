@@ -1,5 +1,6 @@
 // cmd_banks.c - what single shared-memory instructions cost, from a table.
 #include "cli/cli.h"
+#include "cli/json_keys.h"
 #include "sim_lds/bank_file.h"
 #include "support/json.h"
 
@@ -144,18 +145,6 @@ static void explain(TextBuf *b, const Table *t)
 
 // ---- for machines ----------------------------------------------------------
 
-static void key_text(Json *j, Text key, const char *value)
-{
-    json_key(j, key);
-    json_string(j, value);
-}
-
-static void key_int(Json *j, Text key, int64_t value)
-{
-    json_key(j, key);
-    json_int(j, value);
-}
-
 static void json_passes(Json *j, const Table *t, const BankRow *r)
 {
     BankPass passes[BANK_PASSES];
@@ -167,36 +156,40 @@ static void json_passes(Json *j, const Table *t, const BankRow *r)
         snprintf(lanes, sizeof lanes, "%0*llx", (int)t->device->warp_lanes / 4,
                  (unsigned long long)passes[i].lanes);
         json_begin_object(j);
-        key_text(j, TEXT("lanes"), lanes);
-        key_int(j, TEXT("part"), passes[i].part);
-        key_int(j, TEXT("banks"), passes[i].banks);
-        key_int(j, TEXT("ways"), passes[i].ways);
+        key_string(j, "lanes", lanes);
+        key_int(j, "part", passes[i].part);
+        key_int(j, "banks", passes[i].banks);
+        key_int(j, "ways", passes[i].ways);
         json_end_object(j);
     }
     json_end_array(j);
+}
+
+static const char *basis_key(const Table *t, const char *word)
+{
+    Arena *a = t->cli->arena;
+    return text_cstr(a, text_format(a, "%s_basis", word));
 }
 
 static void json_row(Json *j, const Table *t, int i)
 {
     const BankRow *r = &t->rows.at[i];
     BankCount c = bank_count(t->device, &r->access);
-    Text cycles = text_of(cycles_word(t->device));
-    Text conflicts = text_of(conflicts_word(t->device));
+    const char *cycles = cycles_word(t->device);
+    const char *conflicts = conflicts_word(t->device);
     json_begin_object(j);
-    key_int(j, TEXT("row"), i + 1);
-    key_int(j, TEXT("line"), r->line);
+    key_int(j, "row", i + 1);
+    key_int(j, "line", r->line);
     json_key(j, TEXT("op"));
     json_text(j, r->op);
     key_int(j, cycles, c.cycles);
-    key_text(j, text_format(t->cli->arena, "%.*s_basis", TEXT_ARG(cycles)),
-             basis_name(c.cycles_basis));
+    key_string(j, basis_key(t, cycles), basis_name(c.cycles_basis));
     key_int(j, conflicts, c.conflicts);
-    key_text(j, text_format(t->cli->arena, "%.*s_basis", TEXT_ARG(conflicts)),
-             basis_name(c.conflicts_basis));
+    key_string(j, basis_key(t, conflicts), basis_name(c.conflicts_basis));
     if (r->has_cycles)
-        key_int(j, TEXT("file_cycles"), r->cycles);
+        key_int(j, "file_cycles", r->cycles);
     if (r->has_conflicts)
-        key_int(j, TEXT("file_conflicts"), r->conflicts);
+        key_int(j, "file_conflicts", r->conflicts);
     if (is_compared(r)) {
         json_key(j, TEXT("agrees"));
         json_bool(j, !is_miss(r, &c));
@@ -208,10 +201,10 @@ static void json_row(Json *j, const Table *t, int i)
 static void report_json(Json *j, const Table *t)
 {
     json_begin_object(j);
-    key_text(j, TEXT("name"), t->device->name);
-    key_text(j, TEXT("arch"), device_arch_name(t->device));
-    key_int(j, TEXT("compared"), t->compared);
-    key_int(j, TEXT("misses"), t->misses);
+    key_string(j, "name", t->device->name);
+    key_string(j, "arch", device_arch_name(t->device));
+    key_int(j, "compared", t->compared);
+    key_int(j, "misses", t->misses);
     json_key(j, TEXT("rows"));
     json_begin_array(j);
     for (int i = 0; i < t->rows.len; i++)
@@ -223,9 +216,9 @@ static void report_json(Json *j, const Table *t)
 static void begin_document(Json *j, const char *file)
 {
     json_begin_object(j);
-    key_text(j, TEXT("schema"), "tilesim/1");
-    key_text(j, TEXT("command"), "banks");
-    key_text(j, TEXT("file"), file);
+    key_string(j, "schema", "tilesim/1");
+    key_string(j, "command", "banks");
+    key_string(j, "file", file);
     json_key(j, TEXT("targets"));
     json_begin_array(j);
 }
@@ -233,7 +226,7 @@ static void begin_document(Json *j, const char *file)
 static void end_document(Json *j, int code)
 {
     json_end_array(j);
-    key_int(j, TEXT("exit"), code);
+    key_int(j, "exit", code);
     json_end_object(j);
 }
 

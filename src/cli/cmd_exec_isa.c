@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/exec_isa.h"
+#include "cli/json_keys.h"
 #include "support/json.h"
 #include "support/parallel.h"
 
@@ -330,18 +331,6 @@ static void report_text(Job *j)
 }
 
 // ---- for machines -----------------------------------------------------------
-
-static void key_text(Json *j, const char *key, Text value)
-{
-    json_key(j, text_of(key));
-    json_text(j, value);
-}
-
-static void key_int(Json *j, const char *key, int64_t value)
-{
-    json_key(j, text_of(key));
-    json_int(j, value);
-}
 
 static void json_sizes(Json *j, const char *key, const uint32_t size[3])
 {

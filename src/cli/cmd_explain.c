@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/json_keys.h"
 #include "device/fragment.h"
 #include "support/json.h"
 
@@ -9,18 +10,6 @@ static void put(TextBuf *b)
 {
     buf_write(b, stdout);
     buf_release(b);
-}
-
-static void key_string(Json *j, Text key, const char *value)
-{
-    json_key(j, key);
-    json_string(j, value);
-}
-
-static void key_int(Json *j, Text key, int64_t value)
-{
-    json_key(j, key);
-    json_int(j, value);
 }
 
 // ---- explain layout --------------------------------------------------------
@@ -167,12 +156,12 @@ static void json_cells(Json *j, const Grid *g)
             FragmentCell c = fragment_cell(g->m, g->operand, lane, e);
             fragment_register(&g->f, e, &number, &bit);
             json_begin_object(j);
-            key_int(j, TEXT("lane"), lane);
-            key_int(j, TEXT("register"), number);
-            key_int(j, TEXT("bit"), bit);
-            key_int(j, TEXT("row"), c.row);
-            key_int(j, TEXT("column"), c.column);
-            key_int(j, TEXT("block"), c.block);
+            key_int(j, "lane", lane);
+            key_int(j, "register", number);
+            key_int(j, "bit", bit);
+            key_int(j, "row", c.row);
+            key_int(j, "column", c.column);
+            key_int(j, "block", c.block);
             json_end_object(j);
         }
     }
@@ -183,16 +172,16 @@ static void json_operand(Json *j, const Grid *g)
 {
     static const char *const names[] = {"A", "B", "C"};
     json_begin_object(j);
-    key_string(j, TEXT("operand"), names[g->operand]);
-    key_string(j, TEXT("type"),
+    key_string(j, "operand", names[g->operand]);
+    key_string(j, "type",
                mma_type_info(operand_type(g->m, g->operand))->name);
-    key_int(j, TEXT("rows"), g->f.rows);
-    key_int(j, TEXT("columns"), g->f.columns);
-    key_int(j, TEXT("blocks"), g->f.blocks);
+    key_int(j, "rows", g->f.rows);
+    key_int(j, "columns", g->f.columns);
+    key_int(j, "blocks", g->f.blocks);
     json_key(j, TEXT("in_registers"));
     json_bool(j, g->f.in_registers);
-    key_int(j, TEXT("lanes"), g->f.lanes);
-    key_int(j, TEXT("registers"), g->f.registers);
+    key_int(j, "lanes", g->f.lanes);
+    key_int(j, "registers", g->f.registers);
     json_cells(j, g);
     json_end_object(j);
 }
@@ -201,11 +190,11 @@ static void layout_json(TextBuf *b, const Cli *c, const DeviceMma *m, Text name)
 {
     Json j = json_start(b, false);
     json_begin_object(&j);
-    key_string(&j, TEXT("schema"), "tilesim/1");
-    key_string(&j, TEXT("command"), "explain");
+    key_string(&j, "schema", "tilesim/1");
+    key_string(&j, "command", "explain");
     json_key(&j, TEXT("layout"));
     json_text(&j, name);
-    key_string(&j, TEXT("basis"), basis_name(m->layout));
+    key_string(&j, "basis", basis_name(m->layout));
     json_key(&j, TEXT("operands"));
     json_begin_array(&j);
     for (FragmentOperand o = FRAGMENT_A; o <= FRAGMENT_C; o++) {
@@ -273,17 +262,17 @@ static void put_devices(TextBuf *b)
 static void json_device(Json *j, const Device *d)
 {
     json_begin_object(j);
-    key_string(j, TEXT("name"), d->name);
-    key_string(j, TEXT("title"), d->title);
-    key_string(j, TEXT("arch"), device_arch_name(d));
+    key_string(j, "name", d->name);
+    key_string(j, "title", d->title);
+    key_string(j, "arch", device_arch_name(d));
     json_key(j, TEXT("constants"));
     json_begin_array(j);
     for (DeviceField f = 0; f < DEVICE_FIELD_COUNT; f++) {
         json_begin_object(j);
-        key_string(j, TEXT("name"), device_field_name(f));
-        key_int(j, TEXT("value"), device_value(d, f));
-        key_string(j, TEXT("unit"), device_field_unit(f));
-        key_string(j, TEXT("source"), device_source(d, f));
+        key_string(j, "name", device_field_name(f));
+        key_int(j, "value", device_value(d, f));
+        key_string(j, "unit", device_field_unit(f));
+        key_string(j, "source", device_source(d, f));
         json_end_object(j);
     }
     json_end_array(j);
@@ -294,8 +283,8 @@ static void devices_json(TextBuf *b, const Device *only)
 {
     Json j = json_start(b, true);
     json_begin_object(&j);
-    key_string(&j, TEXT("schema"), "tilesim/1");
-    key_string(&j, TEXT("command"), "explain");
+    key_string(&j, "schema", "tilesim/1");
+    key_string(&j, "command", "explain");
     json_key(&j, TEXT("devices"));
     json_begin_array(&j);
     for (int i = 0; i < device_count(); i++)

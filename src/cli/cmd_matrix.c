@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/matrix_bench.h"
+#include "cli/json_keys.h"
 #include "device/capture.h"
 #include "support/json.h"
 
@@ -146,19 +147,7 @@ static void report_text(TextBuf *b, const Records *rs)
     buf_puts(b, rs->mismatches == 1 ? " mismatch\n" : " mismatches\n");
 }
 
-static void key_int(Json *j, Text key, int64_t value)
-{
-    json_key(j, key);
-    json_int(j, value);
-}
-
-static void key_string(Json *j, Text key, const char *value)
-{
-    json_key(j, key);
-    json_string(j, value);
-}
-
-static void key_bits(Json *j, Text key, uint64_t value, int digits)
+static void key_bits(Json *j, const char *key, uint64_t value, int digits)
 {
     char hex[32];
     snprintf(hex, sizeof hex, "%0*" PRIx64, digits, value);
@@ -171,12 +160,12 @@ static void json_miss(Json *j, const Record *r)
     int digits = mma_type_info(r->capture.spec.acc)->bits / 4;
     json_key(j, TEXT("first"));
     json_begin_object(j);
-    key_int(j, TEXT("tile"), m->tile);
-    key_int(j, TEXT("row"), m->row);
-    key_int(j, TEXT("column"), m->column);
-    key_bits(j, TEXT("c"), m->c, digits);
-    key_bits(j, TEXT("captured"), m->expected, digits);
-    key_bits(j, TEXT("computed"), m->found, digits);
+    key_int(j, "tile", m->tile);
+    key_int(j, "row", m->row);
+    key_int(j, "column", m->column);
+    key_bits(j, "c", m->c, digits);
+    key_bits(j, "captured", m->expected, digits);
+    key_bits(j, "computed", m->found, digits);
     json_end_object(j);
 }
 
@@ -184,9 +173,9 @@ static void report_json(TextBuf *b, const Records *rs, const char *file)
 {
     Json j = json_start(b, true);
     json_begin_object(&j);
-    key_string(&j, TEXT("schema"), "tilesim/1");
-    key_string(&j, TEXT("command"), "matrix");
-    key_string(&j, TEXT("file"), file);
+    key_string(&j, "schema", "tilesim/1");
+    key_string(&j, "command", "matrix");
+    key_string(&j, "file", file);
     json_key(&j, TEXT("records"));
     json_begin_array(&j);
     for (int i = 0; i < rs->len; i++) {
@@ -194,18 +183,18 @@ static void report_json(TextBuf *b, const Records *rs, const char *file)
         json_begin_object(&j);
         json_key(&j, TEXT("name"));
         json_text(&j, r->capture.name);
-        key_int(&j, TEXT("tiles"), r->capture.tiles);
-        key_int(&j, TEXT("outputs"), r->outputs);
-        key_int(&j, TEXT("mismatches"), r->mismatches);
-        key_string(&j, TEXT("basis"), basis_name(r->capture.basis));
+        key_int(&j, "tiles", r->capture.tiles);
+        key_int(&j, "outputs", r->outputs);
+        key_int(&j, "mismatches", r->mismatches);
+        key_string(&j, "basis", basis_name(r->capture.basis));
         if (r->mismatches)
             json_miss(&j, r);
         json_end_object(&j);
     }
     json_end_array(&j);
-    key_int(&j, TEXT("outputs"), rs->outputs);
-    key_int(&j, TEXT("mismatches"), rs->mismatches);
-    key_int(&j, TEXT("exit"), rs->mismatches ? EXIT_FINDINGS : EXIT_CLEAN);
+    key_int(&j, "outputs", rs->outputs);
+    key_int(&j, "mismatches", rs->mismatches);
+    key_int(&j, "exit", rs->mismatches ? EXIT_FINDINGS : EXIT_CLEAN);
     json_end_object(&j);
     buf_addc(b, '\n');
 }

@@ -2,36 +2,8 @@
 #include <math.h>
 
 #include "cli/gpu_report.h"
+#include "cli/json_keys.h"
 #include "device/occupancy.h"
-
-static void key_text(Json *j, const char *key, Text value)
-{
-    json_key(j, text_of(key));
-    json_text(j, value);
-}
-
-static void key_string(Json *j, const char *key, const char *value)
-{
-    key_text(j, key, text_of(value));
-}
-
-static void key_int(Json *j, const char *key, int64_t value)
-{
-    json_key(j, text_of(key));
-    json_int(j, value);
-}
-
-static void key_number(Json *j, const char *key, double value)
-{
-    json_key(j, text_of(key));
-    json_number(j, value);
-}
-
-static void key_bool(Json *j, const char *key, bool value)
-{
-    json_key(j, text_of(key));
-    json_bool(j, value);
-}
 
 static void begin(Json *j, const char *key)
 {

@@ -1,6 +1,7 @@
 // lds_conflicts.c - every access of a launch on a target, and what it costs.
 #include "cli/lds_report.h"
 #include "cli/report.h"
+#include "cli/json_keys.h"
 
 // ---- words -----------------------------------------------------------------
 
@@ -352,27 +353,15 @@ void lds_conflicts_text(TextBuf *b, const LdsReport *r, const LdsLaunch *l,
 
 // ---- for machines ----------------------------------------------------------
 
-static void key_int(Json *j, Text key, int64_t n)
-{
-    json_key(j, key);
-    json_int(j, n);
-}
-
-static void key_string(Json *j, Text key, const char *s)
-{
-    json_key(j, key);
-    json_string(j, s);
-}
-
 static void json_shared(Json *j, const CountAccess *a)
 {
-    key_int(j, TEXT("lanes"), a->lanes);
-    key_int(j, TEXT("ways"), a->ways);
-    key_int(j, TEXT("passes"), a->sum.passes);
-    key_int(j, TEXT("cycles"), a->sum.cycles);
-    key_int(j, TEXT("conflicts"), a->sum.conflicts);
-    key_string(j, TEXT("cycles_basis"), basis_name(a->cycles_basis));
-    key_string(j, TEXT("conflicts_basis"), basis_name(a->conflicts_basis));
+    key_int(j, "lanes", a->lanes);
+    key_int(j, "ways", a->ways);
+    key_int(j, "passes", a->sum.passes);
+    key_int(j, "cycles", a->sum.cycles);
+    key_int(j, "conflicts", a->sum.conflicts);
+    key_string(j, "cycles_basis", basis_name(a->cycles_basis));
+    key_string(j, "conflicts_basis", basis_name(a->conflicts_basis));
 }
 
 static void json_access(Json *j, const LdsReport *r, const CountAccess *a,
@@ -382,28 +371,28 @@ static void json_access(Json *j, const LdsReport *r, const CountAccess *a,
     json_key(j, TEXT("buffer"));
     json_text(j, name_of(a));
     if (lds_line(r->cli, a->move->at))
-        key_int(j, TEXT("line"), lds_line(r->cli, a->move->at));
-    key_string(j, TEXT("space"), a->is_shared ? "shared" : "global");
-    key_string(j, TEXT("way"), way_of(a));
-    key_string(j, TEXT("instruction"), a->instruction);
+        key_int(j, "line", lds_line(r->cli, a->move->at));
+    key_string(j, "space", a->is_shared ? "shared" : "global");
+    key_string(j, "way", way_of(a));
+    key_string(j, "instruction", a->instruction);
     if (a->unknown || r->counts.unknown)
-        key_string(j, TEXT("not_counted"),
+        key_string(j, "not_counted",
                    a->unknown ? a->unknown : r->counts.unknown);
     json_key(j, TEXT("lsu"));
     json_bool(j, !a->passes_by);
     if (!a->unknown && !r->counts.unknown)
-        key_int(j, TEXT("executions"), a->sum.executions);
+        key_int(j, "executions", a->sum.executions);
     if (a->unknown || r->counts.unknown || a->passes_by) {
         json_end_object(j);
         return;
     }
-    key_int(j, TEXT("issues"), a->sum.issues);
-    key_int(j, TEXT("bytes"), a->sum.bytes);
+    key_int(j, "issues", a->sum.issues);
+    key_int(j, "bytes", a->sum.bytes);
     if (a->is_shared) {
         json_shared(j, a);
     } else {
-        key_int(j, TEXT("bytes_moved"), a->sum.sectors * sector_of(d));
-        key_string(j, TEXT("bytes_basis"), basis_name(a->sectors_basis));
+        key_int(j, "bytes_moved", a->sum.sectors * sector_of(d));
+        key_string(j, "bytes_basis", basis_name(a->sectors_basis));
     }
     json_end_object(j);
 }
@@ -415,7 +404,7 @@ void lds_conflicts_json(Json *j, const LdsReport *r, const CountLaunch *l,
     int n = r->counts.unknown ? 0 : counter_rows(l, d, rows);
 
     if (!r->counts.unknown) {
-        key_string(j, TEXT("executions_from"), count_way_name(r->counts.way));
+        key_string(j, "executions_from", count_way_name(r->counts.way));
         json_key(j, TEXT("data_dependent"));
         json_bool(j, r->counts.by_data);
     }
@@ -427,6 +416,6 @@ void lds_conflicts_json(Json *j, const LdsReport *r, const CountLaunch *l,
     json_key(j, TEXT("counters"));
     json_begin_object(j);
     for (int i = 0; i < n; i++)
-        key_int(j, text_of(rows[i].name), rows[i].value);
+        key_int(j, rows[i].name, rows[i].value);
     json_end_object(j);
 }

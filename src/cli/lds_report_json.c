@@ -1,11 +1,6 @@
 // lds_report_json.c - lds-report for machines.
 #include "cli/lds_advice.h"
-
-static void key_int(Json *j, Text key, int64_t n)
-{
-    json_key(j, key);
-    json_int(j, n);
-}
+#include "cli/json_keys.h"
 
 static void json_buffer(Json *j, const LdsReport *r, const PlanBuffer *b)
 {
@@ -13,13 +8,13 @@ static void json_buffer(Json *j, const LdsReport *r, const PlanBuffer *b)
     json_key(j, TEXT("name"));
     json_text(j, b->name);
     if (b->ir && lds_line(r->cli, b->ir->at))
-        key_int(j, TEXT("line"), lds_line(r->cli, b->ir->at));
-    key_int(j, TEXT("bytes"), b->bytes);
-    key_int(j, TEXT("copies"), b->copies);
+        key_int(j, "line", lds_line(r->cli, b->ir->at));
+    key_int(j, "bytes", b->bytes);
+    key_int(j, "copies", b->copies);
     if (!b->is_static)
-        key_int(j, TEXT("offset"), b->offset);
-    key_int(j, TEXT("first"), b->first);
-    key_int(j, TEXT("last"), b->last);
+        key_int(j, "offset", b->offset);
+    key_int(j, "first", b->first);
+    key_int(j, "last", b->last);
     json_end_object(j);
 }
 
@@ -27,14 +22,14 @@ void lds_target_json(Json *j, const LdsTarget *t, const Device *d)
 {
     json_key(j, TEXT("target"));
     json_string(j, d->name);
-    key_int(j, TEXT("bytes"), t->bytes);
-    key_int(j, TEXT("limit"), d->smem_block);
+    key_int(j, "bytes", t->bytes);
+    key_int(j, "limit", d->smem_block);
     json_key(j, TEXT("fits"));
     json_bool(j, t->fits);
-    key_int(j, TEXT("barriers"), t->barriers);
-    key_int(j, TEXT("threads"), t->threads);
-    key_int(j, TEXT("fragment_registers"), t->registers);
-    key_int(j, TEXT("blocks_at_most"), t->occupancy.blocks);
+    key_int(j, "barriers", t->barriers);
+    key_int(j, "threads", t->threads);
+    key_int(j, "fragment_registers", t->registers);
+    key_int(j, "blocks_at_most", t->occupancy.blocks);
     json_key(j, TEXT("limited_by"));
     json_begin_array(j);
     for (int i = 0; i < OCC_LIMIT_COUNT; i++)
@@ -68,7 +63,7 @@ void lds_launches_json(Json *j, const LdsReport *r)
 
         json_begin_object(j);
         if (l->blocks >= 0)
-            key_int(j, TEXT("blocks"), l->blocks);
+            key_int(j, "blocks", l->blocks);
         json_key(j, TEXT("targets"));
         json_begin_array(j);
         for (int t = 0; t < r->device_count; t++)

@@ -2,16 +2,11 @@
 //
 // A result has the id of the finding as its rule, and the line it is about.
 #include "cli/lds_sarif.h"
+#include "cli/json_keys.h"
 
 #include <string.h>
 
 #include "config.h"
-
-static void key_string(Json *j, const char *key, const char *value)
-{
-    json_key(j, text_of(key));
-    json_string(j, value);
-}
 
 static void begin_member(Json *j, const char *key)
 {

@@ -2,30 +2,7 @@
 #include <sys/resource.h>
 
 #include "cli/report.h"
-
-static void key_text(Json *j, Text key, Text value)
-{
-    json_key(j, key);
-    json_text(j, value);
-}
-
-static void key_int(Json *j, Text key, int64_t value)
-{
-    json_key(j, key);
-    json_int(j, value);
-}
-
-static void key_number(Json *j, Text key, double value)
-{
-    json_key(j, key);
-    json_number(j, value);
-}
-
-static void key_bool(Json *j, Text key, bool value)
-{
-    json_key(j, key);
-    json_bool(j, value);
-}
+#include "cli/json_keys.h"
 
 static void ints(Json *j, Text key, const int64_t *at, int n)
 {
@@ -44,13 +21,13 @@ static void mismatch(Json *j, const OutputVerdict *o)
     json_begin_object(j);
     json_key(j, TEXT("against"));
     json_string(j, o->against_file ? "file" : "reference");
-    key_int(j, TEXT("count"), m->count);
-    key_int(j, TEXT("total"), m->total);
+    key_int(j, "count", m->count);
+    key_int(j, "total", m->total);
     if (m->first_flat >= 0) {
         flat_to_index(&o->got, m->first_flat, index);
         ints(j, TEXT("first"), index, o->got.rank);
-        key_number(j, TEXT("expected"), m->expected);
-        key_number(j, TEXT("found"), m->found);
+        key_number(j, "expected", m->expected);
+        key_number(j, "found", m->found);
     }
     if (m->block[0] >= 0)
         ints(j, TEXT("block"), m->block, 3);
@@ -58,8 +35,8 @@ static void mismatch(Json *j, const OutputVerdict *o)
         ints(j, TEXT("from"), m->first, o->got.rank);
         ints(j, TEXT("to"), m->last, o->got.rank);
     }
-    key_int(j, TEXT("unwritten"), m->unwritten);
-    key_int(j, TEXT("nan"), m->nan_count);
+    key_int(j, "unwritten", m->unwritten);
+    key_int(j, "nan", m->nan_count);
     json_key(j, TEXT("pattern"));
     json_string(j, m->pattern);
     json_end_object(j);
@@ -70,45 +47,45 @@ static void numbers(Json *j, const RunReport *r, const OutputVerdict *o)
     if (o->algorithm != JUDGED_NOT) {
         json_key(j, TEXT("algorithm"));
         json_begin_object(j);
-        key_number(j, TEXT("rel"), o->algorithm_rel);
-        key_number(j, TEXT("limit"), o->algorithm_limit);
-        key_bool(j, TEXT("ok"), o->algorithm == JUDGED_OK);
-        key_int(j, TEXT("blocks"), r->v->sampled);
+        key_number(j, "rel", o->algorithm_rel);
+        key_number(j, "limit", o->algorithm_limit);
+        key_bool(j, "ok", o->algorithm == JUDGED_OK);
+        key_int(j, "blocks", r->v->sampled);
         json_end_object(j);
     }
     json_key(j, TEXT("rounding"));
     json_begin_object(j);
-    key_number(j, TEXT("rel"), o->rounding_rel);
-    key_number(j, TEXT("limit"), o->rounding_limit);
-    key_bool(j, TEXT("ok"), o->rounding == JUDGED_OK);
+    key_number(j, "rel", o->rounding_rel);
+    key_number(j, "limit", o->rounding_limit);
+    key_bool(j, "ok", o->rounding == JUDGED_OK);
     json_end_object(j);
     json_key(j, TEXT("upstream"));
     json_begin_object(j);
-    key_number(j, TEXT("mismatch_percent"), o->upstream_percent);
-    key_bool(j, TEXT("ok"), o->upstream_passes);
+    key_number(j, "mismatch_percent", o->upstream_percent);
+    key_bool(j, "ok", o->upstream_passes);
     json_end_object(j);
     json_key(j, TEXT("worst"));
     json_begin_object(j);
     ints(j, TEXT("index"), o->worst_index, o->got.rank);
-    key_number(j, TEXT("found"), o->worst_got);
-    key_number(j, TEXT("expected"), o->worst_ref);
-    key_number(j, TEXT("ulps"), o->worst_ulps);
+    key_number(j, "found", o->worst_got);
+    key_number(j, "expected", o->worst_ref);
+    key_number(j, "ulps", o->worst_ulps);
     json_end_object(j);
 }
 
 void report_json_output(Json *j, const RunReport *r, const OutputVerdict *o)
 {
-    key_text(j, TEXT("name"), o->name);
+    key_text(j, "name", o->name);
     json_key(j, TEXT("dtype"));
     json_string(j, dtype_info(o->dtype)->name);
     ints(j, TEXT("shape"), o->got.shape, o->got.rank);
-    key_bool(j, TEXT("ok"), !o->wrong);
+    key_bool(j, "ok", !o->wrong);
     if (r->v->has_reference)
         numbers(j, r, o);
     if (o->has_expect) {
-        key_number(j, TEXT("expect_rel"), o->expect_got_rel);
+        key_number(j, "expect_rel", o->expect_got_rel);
         if (o->ref.storage)
-            key_number(j, TEXT("expect_reference_rel"), o->expect_ref_rel);
+            key_number(j, "expect_reference_rel", o->expect_ref_rel);
     }
     if (o->wrong)
         mismatch(j, o);
@@ -122,8 +99,8 @@ void report_json_place(Json *j, const Cli *c, Span at)
     Place p = sources_place(c->sources, at.file, at.begin);
     json_key(j, TEXT("file"));
     json_string(j, s->path);
-    key_int(j, TEXT("line"), p.line);
-    key_int(j, TEXT("column"), p.column);
+    key_int(j, "line", p.line);
+    key_int(j, "column", p.column);
 }
 
 static void findings(Json *j, const RunReport *r)
@@ -138,7 +115,7 @@ static void findings(Json *j, const RunReport *r)
         report_json_place(j, r->cli, run->findings[i].at);
         json_key(j, TEXT("message"));
         json_string(j, run->findings[i].message);
-        key_int(j, TEXT("count"), run->findings[i].count);
+        key_int(j, "count", run->findings[i].count);
         json_end_object(j);
     }
     json_end_array(j);
@@ -147,12 +124,14 @@ static void findings(Json *j, const RunReport *r)
 void report_json_kernel(Json *j, const Cli *cli, const KernelObject *k)
 {
     const IrConfig *c = &k->ir->config;
-    key_text(j, TEXT("kernel"), k->ir->name);
+    key_text(j, "kernel", k->ir->name);
     report_json_place(j, cli, k->ir->at);
     json_key(j, TEXT("arguments"));
     json_begin_object(j);
-    for (int i = 0; i < c->argument_count; i++)
-        key_text(j, c->argument_names[i], c->argument_values[i]);
+    for (int i = 0; i < c->argument_count; i++) {
+        json_key(j, c->argument_names[i]);
+        json_text(j, c->argument_values[i]);
+    }
     json_end_object(j);
 }
 
@@ -198,8 +177,8 @@ static const char *stopped(Stop s)
 void report_json_not_run(Json *j, ExitCode code, Text sweep)
 {
     json_begin_object(j);
-    key_text(j, TEXT("sweep"), sweep);
-    key_int(j, TEXT("exit"), code);
+    key_text(j, "sweep", sweep);
+    key_int(j, "exit", code);
     json_end_object(j);
 }
 
@@ -223,14 +202,14 @@ void report_json(Json *j, const RunReport *r)
     const InterpResult *run = &r->v->run;
     json_begin_object(j);
     if (r->sweep.len)
-        key_text(j, TEXT("sweep"), r->sweep);
+        key_text(j, "sweep", r->sweep);
     report_json_kernel(j, r->cli, r->c->kernel);
-    key_int(j, TEXT("exit"), r->exit);
+    key_int(j, "exit", r->exit);
     json_key(j, TEXT("seed"));
     json_uint(j, r->host->options.seed);
-    key_bool(j, TEXT("compared"), r->v->has_reference);
+    key_bool(j, "compared", r->v->has_reference);
     if (r->v->has_reference)
-        key_text(j, TEXT("reference"), r->reference);
+        key_text(j, "reference", r->reference);
     if (r->v->stopped) {
         json_key(j, TEXT("stopped"));
         json_string(j, stopped(r->v->stopped));
@@ -238,14 +217,14 @@ void report_json(Json *j, const RunReport *r)
     numerics(j, r->c->kernel->matrices);
     outputs(j, r);
     findings(j, r);
-    key_int(j, TEXT("blocks"), run->blocks_total);
-    key_int(j, TEXT("blocks_done"), run->blocks_done);
-    key_int(j, TEXT("blocks_idle"), run->idle_blocks);
-    key_number(j, TEXT("flops"), run->flops);
-    key_number(j, TEXT("seconds"), run->seconds);
-    key_number(j, TEXT("reference_seconds"), r->v->reference_seconds);
-    key_int(j, TEXT("peak_bytes"), r->host->heap.peak);
-    key_int(j, TEXT("peak_resident_bytes"), resident_peak());
+    key_int(j, "blocks", run->blocks_total);
+    key_int(j, "blocks_done", run->blocks_done);
+    key_int(j, "blocks_idle", run->idle_blocks);
+    key_number(j, "flops", run->flops);
+    key_number(j, "seconds", run->seconds);
+    key_number(j, "reference_seconds", r->v->reference_seconds);
+    key_int(j, "peak_bytes", r->host->heap.peak);
+    key_int(j, "peak_resident_bytes", resident_peak());
     if (r->targets && !r->v->stopped)
         report_targets_json(j, r);
     json_end_object(j);
@@ -264,9 +243,9 @@ void report_diagnostics(Json *j, const Cli *c)
         json_string(j, levels[at[i].level]);
         json_key(j, TEXT("id"));
         json_string(j, at[i].id ? at[i].id : "");
-        key_text(j, TEXT("message"), at[i].message);
+        key_text(j, "message", at[i].message);
         report_json_place(j, c, at[i].at);
-        key_int(j, TEXT("count"), at[i].count);
+        key_int(j, "count", at[i].count);
         json_end_object(j);
     }
     json_end_array(j);
