@@ -24,6 +24,7 @@ typedef struct {
     PlanRules rules;
     Emit emit;
     bool build_only, verify, bench, keep, diff_plan;
+    bool wrote;                     // the file of --emit -o
     int runs;
     Gpu *gpu;                       // opened when first needed
     bool shown;                     // the launch has its report
@@ -96,6 +97,13 @@ static bool write_text(GpuRun *g, Text text)
         fwrite(text.at, 1, text.len, stdout);
         return true;
     }
+    if (g->wrote) {
+        diag_error(c->diag, EXIT_USAGE, (Span){0}, "one-file",
+                   "'%s' holds one kernel, and there are more: choose with "
+                   "--kernel, or leave out -o", path);
+        return false;
+    }
+    g->wrote = true;
     if (file_write(path, text.at, text.len, &why))
         return true;
     diag_error(c->diag, EXIT_ENVIRONMENT, (Span){0}, "no-file",

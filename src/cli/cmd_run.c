@@ -430,8 +430,9 @@ static void say_numerics(const Run *r)
     const Device *d = h->options.device;
     bool sweep = cli_given(r->s.cli, OPT_SWEEP);
     Basis basis = BASIS_NONE;
-    if (r->s.cli->json || (!sweep && (session_is_launch(&r->s)
-                                      || r->launches == r->judged)))
+    if (r->kernel_only || r->s.cli->json)
+        return;
+    if (!sweep && (session_is_launch(&r->s) || r->launches == r->judged))
         return;
     for (int i = 0; i < h->kernels.len; i++) {
         const PlanMatrices *m = h->kernels.at[i]->matrices;

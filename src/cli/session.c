@@ -96,13 +96,14 @@ void session_close(Session *s)
 bool session_asks(const Session *s)
 {
     static const OptionId asks[] = {
-        OPT_KERNEL, OPT_DEFINE, OPT_SWEEP, OPT_IN, OPT_OUT, OPT_EXPECT,
-        OPT_BLOCK, OPT_PRINT, OPT_REF, OPT_NO_REF,
+        OPT_KERNEL, OPT_DEFINE, OPT_SWEEP, OPT_IN, OPT_EXPECT, OPT_BLOCK,
+        OPT_PRINT, OPT_REF, OPT_NO_REF,
     };
     for (size_t i = 0; i < countof(asks); i++)
         if (cli_given(s->cli, asks[i]))
             return true;
-    return false;
+    // With --emit, -o is the source's name, and not a tensor's.
+    return cli_given(s->cli, OPT_OUT) && !cli_given(s->cli, OPT_EMIT);
 }
 
 bool session_is_launch(const Session *s)
