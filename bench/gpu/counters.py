@@ -6,15 +6,13 @@ usage: counters.py OUT.json [PROGRAM...]
 ncu attributes them to SASS instructions; here they are summed by mnemonic.
 """
 
-import csv
-import io
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
 import common
+import sass
 
 CASES = {
     "fa": "seq_len=512 heads=2",
@@ -54,30 +52,16 @@ def profile(entry, words, folder):
     return page.stdout, ""
 
 
-def mnemonic(sass):
-    """LDS, STS, LDSM, LDGSTS...: of what touches shared memory, or None."""
-    words = re.sub(r"^@!?U?P\w+\s+", "", sass.strip()).split()
-    op = words[0] if words else ""
-    return op if op.startswith(("LDS", "STS", "ATOMS", "LDGSTS")) else None
-
-
-def sums(text):
+def sums(page):
     """{(kernel, mnemonic): [executed, wavefronts, ideal]}"""
-    out, header, kernel = {}, None, ""
-    for row in csv.reader(io.StringIO(text)):
-        if len(row) == 2 and row[0] in ("Function Name", "Kernel Name"):
-            kernel = row[1]
-        elif "L1 Wavefronts Shared" in row:
-            header = row
-        elif header and len(row) == len(header):
-            op = mnemonic(row[header.index("Source")])
-            if not op:
+    out = {}
+    for kernel, code in sass.profiled(page):
+        for text, counts in code:
+            if not sass.is_shared(text):
                 continue
-            cell = out.setdefault((kernel, op), [0, 0, 0])
-            for i, name in enumerate(("Instructions Executed",
-                                      "L1 Wavefronts Shared",
-                                      "L1 Wavefronts Shared Ideal")):
-                cell[i] += int(float(row[header.index(name)] or 0))
+            cell = out.setdefault((kernel, sass.mnemonic(text)), [0, 0, 0])
+            for i, n in enumerate(counts):
+                cell[i] += n
     return out
 
 

@@ -1,0 +1,69 @@
+"""Machine code and the profiler's counters of it, instruction by instruction.
+
+The profiler names an instruction by its place in a kernel; what it was
+compiled from is in the line table of the cubin (compile with -lineinfo).
+"""
+
+import csv
+import io
+import re
+import subprocess
+
+COUNTERS = ("Instructions Executed", "L1 Wavefronts Shared",
+            "L1 Wavefronts Shared Ideal")
+PLACE = re.compile(r'//## File "([^"]*)", line (\d+)')
+CODE = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;")
+SHARED = ("LDS", "STS", "ATOMS", "LDGSTS")
+
+
+def mnemonic(sass):
+    """The instruction's name, without the predicate before it."""
+    words = re.sub(r"^@!?U?P\w+\s+", "", sass.strip()).split()
+    return words[0] if words else ""
+
+
+def is_shared(sass):
+    """Whether the load-store units carry it to shared memory: LDSM, STSM,
+    LDGSTS too."""
+    return mnemonic(sass).startswith(SHARED)
+
+
+def compiled(cubin):
+    """{kernel: [(instruction, [(file, line), ...])]}, the place in the code
+    that was inlined first, the place in the kernel last."""
+    done = subprocess.run(["nvdisasm", "-gi", "-c", cubin],
+                          capture_output=True, text=True, check=True)
+    kernels, code, places, fresh = {}, None, [], False
+    for line in done.stdout.split("\n"):
+        section = re.match(r"\s*\.section\s+\.text\.([\w$]+)", line)
+        if section:
+            code = kernels.setdefault(section.group(1), [])
+        place = PLACE.search(line)
+        if place:
+            if not fresh:
+                places = []
+            fresh = True
+            places.append((place.group(1), int(place.group(2))))
+            continue
+        instruction = CODE.search(line)
+        if instruction and code is not None:
+            fresh = False
+            code.append((instruction.group(1), places))
+    return kernels
+
+
+def profiled(page):
+    """[(kernel, [(instruction, [executed, wavefronts, ideal])])] of
+    ncu --page source --print-source sass --csv, launch by launch."""
+    launches, header = [], None
+    for row in csv.reader(io.StringIO(page)):
+        if len(row) == 2 and row[0] in ("Function Name", "Kernel Name"):
+            launches.append((row[1], []))
+        elif "L1 Wavefronts Shared" in row:
+            header = row
+            if not launches or launches[-1][1]:
+                launches.append(("", []))
+        elif header and len(row) == len(header):
+            counts = [int(float(row[header.index(c)] or 0)) for c in COUNTERS]
+            launches[-1][1].append((row[header.index("Source")], counts))
+    return launches
