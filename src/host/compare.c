@@ -84,7 +84,8 @@ static void add_sums(CompareSums *all, const CompareSums *s)
 CompareSums compare_range(const Tensor *got, const Tensor *ref, int64_t from,
                           int64_t to, const CompareRule *rule)
 {
-    CompareSums all = {.worst_at = -1};
+    CompareSums all = {.worst_at = -1,
+                       .least = dtype_info(rule->format)->min_normal};
     int64_t parts = (to - from + PART - 1) / PART;
     if (parts <= 0)
         return all;
@@ -97,11 +98,19 @@ CompareSums compare_range(const Tensor *got, const Tensor *ref, int64_t from,
 }
 
 // A NaN or infinity that the reference does not have is an infinite error.
+//
+// A format of unit roundoff u and least normal number m keeps x as
+// x (1 + d) + e with |d| <= u and |e| <= u m: below m its steps get no finer,
+// and an error is no larger for a reference that is smaller still. So a norm
+// counts as at least that of as many m; for float16 that is 6.1e-5 an element.
 double compare_rel(const CompareSums *s)
 {
+    double least2 = (double)s->compared * s->least * s->least;
+    double ref2 = s->ref2 > least2 ? s->ref2 : least2;
+
     if (s->nan_only || s->inf_only)
         return INFINITY;
     if (s->diff2 == 0)
         return 0;
-    return s->ref2 == 0 ? INFINITY : sqrt(s->diff2 / s->ref2);
+    return ref2 == 0 ? INFINITY : sqrt(s->diff2 / ref2);
 }

@@ -182,7 +182,7 @@ static void against_cpu(GpuOutput *g, const OutputVerdict *o,
                         const VerdictOptions *options)
 {
     CompareRule rule = {.rtol = options->rtol, .atol = options->atol,
-                        .written = o->writes};
+                        .written = o->writes, .format = o->dtype};
     const Tensor *cpu = &o->got;
     CompareSums s = compare_range(&g->got, cpu, 0, tensor_count(cpu), &rule);
 

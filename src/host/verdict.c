@@ -116,7 +116,7 @@ static const char *no_f64(const CodeFacts *f)
 static void algorithm_output(OutputVerdict *o, const Tensor *got,
                              const uint8_t *written)
 {
-    CompareRule rule = {.written = written};
+    CompareRule rule = {.written = written, .format = o->dtype};
     CompareSums s = compare_range(got, &o->ref, 0, tensor_count(&o->ref),
                                   &rule);
     o->algorithm_rel = compare_rel(&s);
@@ -239,7 +239,8 @@ static void worst_slice(OutputVerdict *o, const CompareRule *rule)
 
 static void rounding_output(OutputVerdict *o, const VerdictOptions *options)
 {
-    CompareRule rule = {.rtol = options->rtol, .atol = options->atol};
+    CompareRule rule = {.rtol = options->rtol, .atol = options->atol,
+                        .format = o->dtype};
     int64_t n = tensor_count(&o->got);
     o->sums = compare_range(&o->got, &o->ref, 0, n, &rule);
     o->rounding_limit = norm_tol(o, options);
@@ -428,7 +429,8 @@ static bool take_references(Host *h, LaunchCase *c, Verdict *v, Value reference,
 static void judge_expect(LaunchCase *c, OutputVerdict *o,
                          const VerdictOptions *options)
 {
-    CompareRule rule = {.rtol = options->rtol, .atol = options->atol};
+    CompareRule rule = {.rtol = options->rtol, .atol = options->atol,
+                        .format = o->dtype};
     const Tensor *e = &c->expects[o->param];
     if (e->rank < 0)
         return;

@@ -15,6 +15,7 @@ enum { VERDICT_MAX_OUTPUTS = 16 };
 typedef struct {
     int64_t compared;           // elements
     double diff2, ref2;         // sums of squares, over finite pairs
+    double least;               // normal number of the rule's format
     int64_t nan_only;           // NaN here and not in the reference
     int64_t inf_only;           // infinite here or there, not the same
     int64_t over;               // beyond atol + rtol * |ref|
@@ -25,13 +26,15 @@ typedef struct {
 typedef struct {
     double rtol, atol;
     const uint8_t *written;     // elements to compare, or NULL: all
+    DType format;               // that the output is kept in
 } CompareRule;
 
 // Of equal shape; `got` of any dtype, `ref` f64 or integers, both contiguous.
 // [from, to) are flat indices. Deterministic and parallel.
 CompareSums compare_range(const Tensor *got, const Tensor *ref, int64_t from,
                           int64_t to, const CompareRule *rule);
-double compare_rel(const CompareSums *s);       // ||d|| / ||ref||
+// ||d|| / ||ref||, or in units of the format's last place where that is less.
+double compare_rel(const CompareSums *s);
 
 typedef enum { JUDGED_OK, JUDGED_BAD, JUDGED_NOT } Judged;
 
