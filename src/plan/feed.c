@@ -286,7 +286,12 @@ static void note_store(void *ctx, IrBuffer *b, bool is_store)
         stored[b->id] = true;
 }
 
-enum { PRODUCERS = 128 };           // a warpgroup, of which one lane works
+// Of which one lane works: a warpgroup, which can leave its registers to two
+// or more others; beside one alone a warp, so that blocks need fewer.
+static int producers_beside(int threads)
+{
+    return threads < 256 ? 32 : 128;
+}
 
 void plan_find_feed(PlanState *p, IrStmt *launch)
 {
@@ -298,7 +303,8 @@ void plan_find_feed(PlanState *p, IrStmt *launch)
 
     p->feed_copies.len = 0;
     if (p->device->arch != ARCH_SM90 || p->launch->threads % 128 ||
-        p->launch->threads + PRODUCERS > PLAN_MAX_THREADS ||
+        p->launch->threads + producers_beside(p->launch->threads) >
+            PLAN_MAX_THREADS ||
         launch->threads[1] * launch->threads[2] != 1 || !is_whole_block(&f))
         return;
     plan_touches(p, launch, note_store, f.stored);
@@ -391,7 +397,7 @@ void plan_settle_feed(PlanState *p)
         *f = (PlanFeed){0};
         return;
     }
-    p->launch->producers = PRODUCERS;
+    p->launch->producers = producers_beside(p->launch->threads);
     set_rings(p);
 }
 
