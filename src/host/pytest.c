@@ -264,7 +264,7 @@ typedef enum {
     CASE_SKIPPED,
     CASE_PARTLY,                // values held, generated code is not compared
     CASE_UNSEEN,                // it asserts nothing but generated code
-    CASE_STOPPED,               // it looks at generated code to go on
+    CASE_STOPPED,               // it fails after a guess of generated code
     CASE_REFUSED,               // it asserts that upstream's compiler refuses
     CASE_UNCHECKED,             // it asserts nothing
     CASE_COUNT
@@ -276,14 +276,14 @@ typedef struct {
 
 // What was asserted until now.
 typedef struct {
-    int64_t checks, refusals;
+    int64_t checks, refusals, differences;
     Unseen unseen;
 } Asserted;
 
 static Asserted asserted(const Host *h)
 {
     return (Asserted){lang_checks(h->lang) + h->assertions, h->refusals,
-                      lang_unseen(h->lang)};
+                      lang_differences(h->lang), lang_unseen(h->lang)};
 }
 
 static void failed(Host *h, Text id, int errors)
@@ -337,10 +337,11 @@ static CaseEnd run_case(Host *h, const List *item)
         return CASE_SKIPPED;
     DiagHold hold = diag_hold(d);
     bool ok = lang_try(h->lang, run_body, &c, NULL) && diag_raised(d) == errors;
-    bool stopped = !ok && lang_unseen(h->lang).looked_at;
+    bool stopped = !ok && lang_unseen(h->lang).guesses
+                   && lang_differences(h->lang) == before.differences;
     diag_settle(d, &hold, may_fail || stopped);
     lang_unpin(h->lang, mark);
-    lang_look_on(h->lang);
+    lang_forget_guesses(h->lang);
     if (c.result.kind == VAL_STR || (!ok && may_fail))
         return CASE_SKIPPED;
     if (stopped)

@@ -46,10 +46,16 @@ static List *take_items(Lang *l, Value v, int count, int star, Span at)
     return out;
 }
 
-// Puts the items of v into out[count]; out[star] gets a list of the rest.
+// Puts the items of v into out[count]; out[star] gets a list of the rest. What
+// nobody knows has as many as are wanted, as little known.
 void unpack(Lang *l, Value v, int count, int star, Value *out, Span at)
 {
     int top = temps_top(l);
+
+    for (int i = 0; i < count && v_is_unseen(v); i++)
+        out[i] = v;
+    if (v_is_unseen(v))
+        return;
     List *items = take_items(l, v, count, star, at);
     int rest = items->len - count + 1;
 

@@ -576,6 +576,8 @@ Value call_method(Lang *l, Value self, Text name, const Args *args,
     const Method *m = method_find(l, self.kind, name);
     Value out, callee;
 
+    if (m && self.kind == VAL_STR && unseen_argument(l, "", args, &out))
+        return out;
     if (m) {
         lang_step(l, args->at_span);
         return m->call(l, self, args);

@@ -363,8 +363,13 @@ static Value eval_ifexp(Lang *l, Frame *f, const Ast *e)
 
     if (c.kind == VAL_EXPR && c.expr->kind == EXPR_INT)
         c = v_bool(c.expr->i64 != 0);
-    if (v_is_unseen(c))
+    if (v_is_unseen(c)) {
+        temp_push(l, c);
+        if (value_truth(l, c, e->a->at))
+            eval(l, f, e->b);
+        temps_cut(l, top);
         return c;
+    }
     if (!v_is_device(c)) {
         bool yes = value_truth(l, c, e->a->at);
 

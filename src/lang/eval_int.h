@@ -43,7 +43,9 @@ typedef struct LangMore {
     } pins;
     int64_t checks;             // see lang_checks
     int64_t unseen_made, not_compared;          // see lang_unseen
-    bool unseen_looked_at;
+    int guesses;                // since lang_forget_guesses
+    int guessed_in_asserts;     // of these, so that nothing else follows them
+    int64_t differences;        // see lang_differences
     Map methods[VAL_KIND_COUNT];        // name -> const Method *
     Class *exceptions[EXC_COUNT];
     Class *object, *named_tuple;

@@ -215,6 +215,7 @@ _Noreturn void lang_raise_exit(Lang *l, ExitCode exit, const char *type,
     va_start(args, format);
     e = make(l, exit, type, at, format, args);
     va_end(args);
+    l->more->differences += exit == EXIT_FINDINGS;
     exception_raise(l, e, at);
 }
 

@@ -57,10 +57,18 @@ static Flow exec_while(Lang *l, Frame *f, const Ast *s)
     return finish_loop(l, f, s, flow);
 }
 
+// What nobody knows is guessed to be true, but where that gives up.
+static bool gives_up(const Ast *s)
+{
+    const Ast *last = s->x.at[s->x.len - 1];
+
+    return last->kind == AST_RAISE || last->kind == AST_CONTINUE;
+}
+
 static Flow exec_if(Lang *l, Frame *f, const Ast *s)
 {
     Value c = eval(l, f, s->a);
-    bool yes = value_truth(l, c, s->a->at);
+    bool yes = value_truth(l, c, s->a->at) && !(v_is_unseen(c) && gives_up(s));
 
     temp_drop(l, c, V_NONE);
     return exec_block(l, f, yes ? &s->x : &s->y);
@@ -234,15 +242,18 @@ _Noreturn static void assertion_failed(Lang *l, Frame *f, const Ast *s)
 
 static void exec_assert(Lang *l, Frame *f, const Ast *s)
 {
+    int guesses = l->more->guesses;
     Value c = eval(l, f, s->a);
 
-    if (v_is_unseen(c)) {
+    if (v_is_unseen(c) || l->more->guesses > guesses) {
+        l->more->guessed_in_asserts += l->more->guesses - guesses;
         lang_not_compared(l, s->a->at);
         return;
     }
     if (!value_truth(l, c, s->a->at))
         assertion_failed(l, f, s);
-    l->more->checks++;
+    if (guesses == l->more->guessed_in_asserts && !l->trace)
+        l->more->checks++;
     temp_drop(l, c, V_NONE);
 }
 

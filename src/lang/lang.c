@@ -224,6 +224,11 @@ void lang_checked(Lang *l)
     l->more->checks++;
 }
 
+int64_t lang_differences(const Lang *l)
+{
+    return l->more->differences;
+}
+
 Module *lang_main(const Lang *l)
 {
     return l->main;

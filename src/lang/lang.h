@@ -50,18 +50,20 @@ int lang_exit_code(const Lang *l);
 // host, which says so.
 int64_t lang_checks(const Lang *l);
 void lang_checked(Lang *l);
+// Comparisons of the host that did not hold: lang_raise_exit, EXIT_FINDINGS.
+int64_t lang_differences(const Lang *l);
 // What a program asks of upstream's compiler and nobody here knows, such as the
 // text of a kernel: see unseen.c. An assert on it is counted as not compared;
-// a branch on it ends the program (exit 4).
+// a branch on it is a guess.
 Value v_unseen(Lang *l);
 bool v_is_unseen(Value v);
 void lang_not_compared(Lang *l, Span at);
 typedef struct {
     int64_t made, not_compared;
-    bool looked_at;             // the program ended for it
+    int guesses;                // since lang_forget_guesses, not in asserts
 } Unseen;
 Unseen lang_unseen(const Lang *l);
-void lang_look_on(Lang *l);     // forgets looked_at
+void lang_forget_guesses(Lang *l);
 // Is there an `if __name__ == "__main__":` part?
 bool lang_has_main(const Lang *l, uint32_t file);
 

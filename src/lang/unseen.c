@@ -3,10 +3,17 @@
 //
 // Such a value has any attribute, can be called, indexed and compared, and all
 // of it is as little known. An assert on it is passed over and counted as not
-// compared; whatever needs to know its truth ends the program.
+// compared. A branch on it is a guess, that it is true, of which a warning
+// tells: a loop over it runs once, and a function that is to visit it is called
+// once. What is asserted after a guess, without being a comparison of tensors,
+// is no longer counted as a check.
 #include <string.h>
 
 #include "lang/eval_int.h"
+
+enum {
+    MOST_GUESSES = 10000        // until a loop is taken for endless
+};
 
 typedef struct {
     Foreign foreign;
@@ -28,24 +35,46 @@ static Value make(Lang *l, bool asserts)
     return lang_adopt(l, &u->foreign, &unseen_type, sizeof *u);
 }
 
-_Noreturn static void look_at(Lang *l, Span at)
+static void guess(Lang *l, Span at)
 {
-    l->more->unseen_looked_at = true;
-    lang_unsupported(l, at, "this needs to know what upstream's compiler "
-                     "generates, which");
+    if (l->more->guesses++ >= MOST_GUESSES)
+        lang_unsupported(l, at, "a loop that ends by what upstream's compiler "
+                         "generates");
+    diag_warning(l->options.diag, at.file ? at : l->more->at, "guessed",
+                 "a guess: this is about what upstream's compiler generates");
 }
 
-// What upstream's compiler would make is not there to be run on tensors, or to
-// call a function of the program.
-static void check_call(Lang *l, const Args *args)
+static void visit(Lang *l, Foreign *self, const Function *f, Span at)
+{
+    Args args = {.at_span = at};
+    Value fallback;
+    bool has;
+
+    args.at = new_array(l->options.arena, Value, function_param_count(f) + 1);
+    for (int i = 0; i < function_param_count(f); i++) {
+        function_param(f, i, &fallback, &has);
+        if (!has)
+            args.at[args.count++] = itself(self);
+    }
+    guess(l, at);
+    lang_call(l, (Value){.kind = VAL_FUNCTION, .function = (Function *)f},
+              &args);
+}
+
+// What upstream's compiler would make is not there to be run on tensors.
+static void check_call(Lang *l, Foreign *self, const Args *args)
 {
     for (int i = 0; i < args->count; i++) {
         Value v = args->at[i];
 
-        if (v.kind == VAL_FUNCTION ||
-            (v.kind == VAL_FOREIGN && strcmp(v.foreign->type->name, "Tensor")
-                                          == 0))
-            look_at(l, args->at_span);
+        if (v.kind == VAL_FUNCTION)
+            visit(l, self, v.function, args->at_span);
+        if (v.kind == VAL_FOREIGN
+            && strcmp(v.foreign->type->name, "Tensor") == 0) {
+            l->more->guesses++;
+            lang_unsupported(l, args->at_span, "running what upstream's "
+                             "compiler generates");
+        }
     }
 }
 
@@ -53,7 +82,7 @@ static bool unseen_getattr(Lang *l, Foreign *self, Text name, Value *out,
                            Span at)
 {
     (void)at;
-    if (text_starts(name, "__"))
+    if (text_starts(name, "__") && !text_is(name, "__name__"))
         return false;
     *out = text_starts(name, "assert") ? make(l, true) : itself(self);
     return true;
@@ -72,7 +101,7 @@ static bool unseen_method(Lang *l, Foreign *self, Text name, const Args *args,
     if (text_starts(name, "assert"))
         lang_not_compared(l, args->at_span);
     else
-        check_call(l, args);
+        check_call(l, self, args);
     *out = itself(self);
     return true;
 }
@@ -82,7 +111,7 @@ static Value unseen_call(Lang *l, Foreign *self, const Args *args)
     if (((UnseenValue *)self)->asserts)
         lang_not_compared(l, args->at_span);
     else
-        check_call(l, args);
+        check_call(l, self, args);
     return itself(self);
 }
 
@@ -115,13 +144,15 @@ static Value unseen_unary(Lang *l, AstOp op, Foreign *self, Span at)
 static bool unseen_truth(Lang *l, Foreign *self, Span at)
 {
     (void)self;
-    look_at(l, at);
+    guess(l, at);
+    return true;
 }
 
 static int64_t unseen_length(Lang *l, Foreign *self, Span at)
 {
     (void)self;
-    look_at(l, at);
+    guess(l, at);
+    return 1;
 }
 
 static void unseen_repr(Lang *l, Foreign *self, TextBuf *out)
@@ -189,13 +220,13 @@ void lang_not_compared(Lang *l, Span at)
                  "about what upstream's compiler generates");
 }
 
-void lang_look_on(Lang *l)
+void lang_forget_guesses(Lang *l)
 {
-    l->more->unseen_looked_at = false;
+    l->more->guesses = l->more->guessed_in_asserts = 0;
 }
 
 Unseen lang_unseen(const Lang *l)
 {
     return (Unseen){l->more->unseen_made, l->more->not_compared,
-                    l->more->unseen_looked_at};
+                    l->more->guesses - l->more->guessed_in_asserts};
 }
