@@ -63,7 +63,7 @@ typedef struct {
     Dist *dist;                     // the loop around, or NULL
     Hazards hazards, left;          // `left`: at breaks and continues
     bool uses_async;                // barriers wait for copies
-    bool in_ring, ring_copy;        // a pipelined loop; its copies ahead
+    bool in_ring;                   // a pipelined loop whose copies run ahead
     bool *ringed;                   // by buffer id: the loop guards it
     bool quiet;                     // a dry run: hazards only
     bool failed, cooperative;

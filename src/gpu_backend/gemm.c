@@ -118,38 +118,6 @@ static void by_threads(Emit *e, const PlanGemm *g, const Matrix *a,
 
 // ---- operands in shared memory ---------------------------------------------
 
-static bool is_multiple(const Matrix *m, int64_t of)
-{
-    const IrRegion *r = m->region;
-    int64_t first;
-
-    if (r->form == REGION_WHOLE || !r->min[m->buffer->rank - 1])
-        return true;
-    return ir_is_int(r->min[m->buffer->rank - 1], &first) && first % of == 0;
-}
-
-typedef enum { READ_PLAIN, READ_ROWS, READ_COLUMNS } ReadKind;
-
-static bool rows_aligned(const Emit *e, const Matrix *m)
-{
-    int vector = 128 / bits_of(m);
-    const IrBuffer *b = m->buffer;
-
-    if (!in_shared(e, b) || b->alias_of)
-        return false;
-    return fixed_extent(b, b->rank - 1) % vector == 0 && is_multiple(m, vector);
-}
-
-static ReadKind read_kind(const Emit *e, const Matrix *m)
-{
-    if (!rows_aligned(e, m) || !e->dialect->has_ldmatrix)
-        return READ_PLAIN;
-    if (m->col == m->buffer->rank - 1)
-        return READ_ROWS;
-    return bits_of(m) == 16 && m->row == m->buffer->rank - 1 ? READ_COLUMNS
-                                                             : READ_PLAIN;
-}
-
 // Each register is `word` elements along k.
 static void read_plain(Emit *e, const Matrix *m, const char *to, int regs,
                        bool is_a, Text base, Text k)
@@ -176,7 +144,7 @@ static void read_plain(Emit *e, const Matrix *m, const char *to, int regs,
 }
 
 // Lane groups of 8 give the rows of one 8 x 8 tile (of 16 bits) each.
-static void read_matrix(Emit *e, const Matrix *m, ReadKind kind, const char *to,
+static void read_matrix(Emit *e, const Matrix *m, PlanRead kind, const char *to,
                         int tiles, bool is_a, Text base, Text k)
 {
     int v = 128 / bits_of(m);
@@ -232,7 +200,7 @@ typedef struct {
 static void read_a(Emit *e, const Mma *m)
 {
     int wr = m->rows, regs = 4 * (32 / bits_of(&m->a));
-    ReadKind kind = read_kind(e, &m->a);
+    PlanRead kind = plan_reads(e->plan, m->g, false);
     Text base = text_format(e->arena, "m0 + ti * 16");
 
     line(e, "#pragma unroll");
@@ -251,7 +219,7 @@ static void read_a(Emit *e, const Mma *m)
 static void read_b(Emit *e, const Mma *m)
 {
     int regs = 2 * (32 / bits_of(&m->b));
-    ReadKind kind = read_kind(e, &m->b);
+    PlanRead kind = plan_reads(e->plan, m->g, true);
     bool pairs = kind != READ_PLAIN && m->cols % 2 == 0;
     Text base = text_format(e->arena, "n0 + tj * 8");
 

@@ -282,21 +282,12 @@ static Text source_element(Emit *e, const IrReduceShape *h, const char *o,
                        TEXT_ARG(e->buffer[h->src->id]), TEXT_ARG(at));
 }
 
-static int lanes_for(int threads, int64_t results, int64_t extent)
-{
-    int lanes = 1;
-
-    while (lanes < 32 && lanes * 2 * results <= threads && lanes < extent)
-        lanes *= 2;
-    return threads % 32 ? 1 : lanes;
-}
-
 static void from_shared(Emit *e, const IrStmt *s, const PlanReduce *r)
 {
     const IrReduceShape *h = &r->shape;
     DType t = h->out->dtype;
     int64_t extent = fixed_extent(h->src, h->dim), n = r->results;
-    int lanes = lanes_for(e->threads, n, extent), step = e->threads / lanes;
+    int lanes = r->lanes, step = e->threads / lanes;
     bool registers = in_registers(e, h->out);
 
     open_brace(e, "{");

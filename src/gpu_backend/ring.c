@@ -65,9 +65,7 @@ static void statements(Emit *e, const PlanRing *r, IrStmt *block)
                 continue;
             e->at = s->at;
             note_line(e, s);
-            e->ring_copy = true;
             tile(e, s);
-            e->ring_copy = false;
         }
     }
 }

@@ -198,6 +198,20 @@ static void issue_nest(Walk *w, const PlanNest *const *nest, int depth)
     }
 }
 
+// A word for each point.
+static void issue_words(Walk *w, int n)
+{
+    w->issue.active = 0;
+    for (int lane = 0; lane < w->plan->device->warp_lanes; lane++) {
+        int32_t point = point_of(w, lane, n);
+        if (point < 0)
+            continue;
+        w->issue.active |= 1ull << lane;
+        w->issue.address[lane] = (int64_t)point * w->move->bytes;
+    }
+    send(w);
+}
+
 // Lane t writes its own word, and reads that of t ^ partner.
 static void issue_workspace(Walk *w)
 {
@@ -205,6 +219,8 @@ static void issue_workspace(Walk *w)
     int lanes = w->plan->device->warp_lanes;
 
     for (w->issue.warp = 0; w->issue.warp < warps_of(w); w->issue.warp++) {
+        for (int n = 0; v->work && n < v->work->locals; n++)
+            issue_words(w, n);
         w->issue.active = 0;
         for (int lane = 0; lane < lanes; lane++) {
             int t = w->issue.warp * lanes + lane;

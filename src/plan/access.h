@@ -43,6 +43,7 @@ struct PlanAccess {
     const PlanNest *nest;
     int bound;                      // access that must be inside its buffer for
                                     // this one to run, or -1
+    int into;                       // store that this load is read for, or -1
     Span at;
 };
 

@@ -8,7 +8,7 @@ static PlanAccess *add_access(PlanState *p, PlanLoop *l, IrBuffer *b,
                               bool is_store)
 {
     PlanAccess a = {.buffer = b, .is_store = is_store, .bound = -1,
-                    .at = l->stmt->at};
+                    .into = -1, .at = l->stmt->at};
 
     for (int d = 0; d < IR_MAX_RANK; d++)
         a.map[d] = -1;
@@ -34,9 +34,11 @@ static void bound_by_store(PlanLoop *l)
 {
     int last = l->access.len - 1;
 
-    if (l->access.at[last].buffer->scope == SCOPE_GLOBAL)
-        for (int i = 0; i < last; i++)
+    for (int i = 0; i < last; i++) {
+        l->access.at[i].into = last;
+        if (l->access.at[last].buffer->scope == SCOPE_GLOBAL)
             l->access.at[i].bound = last;
+    }
 }
 
 static PlanLoop *loop_of_map(PlanState *p, const IrStmt *s, const IrCopyMap *m)
@@ -55,17 +57,18 @@ static PlanLoop *loop_of_map(PlanState *p, const IrStmt *s, const IrCopyMap *m)
         add_side(p, l, m->src.buffer, m->src.min, m->src.map, false);
     add_side(p, l, m->dst.buffer, m->dst.min, m->dst.map, true);
     bound_by_store(l);
-    l->is_copy = s->op == OP_COPY;
+    l->is_copy = s->op == OP_COPY || s->op == OP_ASYNC_COPY;
     return l;
 }
 
-static PlanLoop *loop_of_tile(PlanState *p, IrStmt *s)
+PlanLoop *plan_tile_loop(PlanState *p, IrStmt *s)
 {
     IrCopyMap m = {0};
     bool ok;
 
     switch (s->op) {
     case OP_COPY:
+    case OP_ASYNC_COPY:
         ok = ir_resolve_copy(p->kernel, s->at, s->operand[0].region,
                              s->operand[1].region, &m);
         break;
@@ -95,6 +98,7 @@ typedef struct {
     const PlanGuard *guard;
     const PlanNest *nest;
     int bound;                      // store to global memory, of this statement
+    int into;                       // store of this statement
 } Body;
 
 static PlanAccess *body_access(Body *b, IrBuffer *buffer, IrExpr *const *index,
@@ -107,6 +111,7 @@ static PlanAccess *body_access(Body *b, IrBuffer *buffer, IrExpr *const *index,
     a->guard = b->guard;
     a->nest = b->nest;
     a->bound = b->bound;
+    a->into = b->into;
     a->at = at;
     return a;
 }
@@ -138,12 +143,13 @@ static void body_expr(Body *b, const IrExpr *e)
 static void body_store(Body *b, const IrStmt *s)
 {
     body_access(b, s->buffer, s->index, true, s->at);
+    b->into = b->loop->access.len - 1;
     if (s->buffer->scope == SCOPE_GLOBAL)
-        b->bound = b->loop->access.len - 1;
+        b->bound = b->into;
     for (int i = 0; i < s->index_count; i++)
         body_expr(b, s->index[i]);
     body_expr(b, s->value);
-    b->bound = -1;
+    b->bound = b->into = -1;
 }
 
 static void body_region(Body *b, const IrStmt *s, int i)
@@ -251,7 +257,7 @@ static void body_stmt(Body *b, const IrStmt *s)
 static PlanLoop *loop_of_parallel(PlanState *p, IrStmt *s)
 {
     PlanLoop *l = new (p->arena, PlanLoop);
-    Body b = {.p = p, .loop = l, .bound = -1};
+    Body b = {.p = p, .loop = l, .bound = -1, .into = -1};
 
     l->stmt = s;
     l->rank = s->var_count;
@@ -330,7 +336,7 @@ static bool collect(void *ctx, IrStmt *s)
     } else if (s->op == OP_CUMSUM || (own && s->op == OP_CUMMAX)) {
         op.kind = PLANOP_SCAN;
     } else {
-        op.loop = loop_of_tile(p, s);
+        op.loop = s->op == OP_ASYNC_COPY ? NULL : plan_tile_loop(p, s);
         if (!op.loop)
             return false;
     }

@@ -24,7 +24,7 @@ static void add(Moves *m, PlanMove v)
         vec_push(m->p->arena, &m->moves, v);
 }
 
-static int bytes_of(const IrBuffer *b, int elements)
+int plan_bytes(const IrBuffer *b, int elements)
 {
     return (dtype_info(b->dtype)->bits * elements + 7) / 8;
 }
@@ -48,7 +48,7 @@ static PlanMoveKind kind_of_copy(const Moves *m, const PlanOp *op, int width)
     const PlanAccess *src = &op->loop->access.at[0];
     const PlanAccess *dst = &op->loop->access.at[op->loop->access.len - 1];
     bool load = src->buffer->scope == SCOPE_GLOBAL, bulk;
-    int bytes = bytes_of(src->buffer, width);
+    int bytes = plan_bytes(src->buffer, width);
 
     if (plan_is_tma(m->p, op->stmt, &bulk) &&
         (!load || is_fed(m) || (!m->after_fed &&
@@ -138,7 +138,7 @@ static void move_loop(Moves *m, PlanOp *op)
         bool one = !a->is_store && plan_stays(m->p, l, a);
         PlanMove v = {.stmt = op->stmt, .buffer = a->buffer, .kind = kind,
                       .way = a->is_store ? MOVE_STORE : MOVE_LOAD,
-                      .bytes = bytes_of(a->buffer, one ? 1 : width),
+                      .bytes = plan_bytes(a->buffer, one ? 1 : width),
                       .width = width, .loop = l, .access = a, .work = work,
                       .at = a->at};
         if (a->is_store && (a->is_atomic || is_atomic(op->stmt))) {
@@ -146,7 +146,7 @@ static void move_loop(Moves *m, PlanOp *op)
             v.kind = MOVE_ATOMIC;
             v.lanes = m->p->device->arch == ARCH_SM90 && width > 1 ? 2 : 1;
             v.width = v.lanes;
-            v.bytes = bytes_of(a->buffer, v.lanes);
+            v.bytes = plan_bytes(a->buffer, v.lanes);
         }
         if (matrices) {
             v.kind = a->is_store ? MOVE_STMATRIX : MOVE_LDMATRIX;
@@ -162,7 +162,7 @@ static void add_im2col(Moves *m, const IrStmt *s, PlanMoveKind kind, int width)
         IrBuffer *b = s->operand[i].region->buffer;
         add(m, (PlanMove){.stmt = s, .buffer = b, .kind = kind,
                           .way = i ? MOVE_STORE : MOVE_LOAD, .at = s->at,
-                          .bytes = bytes_of(b, width)});
+                          .bytes = plan_bytes(b, width)});
     }
 }
 
@@ -197,7 +197,7 @@ static PlanMove load_mma(const PlanGemm *g, bool is_b)
 
     if (bits != 16 && !k_inner)
         return (PlanMove){.stmt = g->stmt, .buffer = b,
-                          .bytes = bytes_of(b, 1)};
+                          .bytes = plan_bytes(b, 1)};
     if (is_b && g->shape.n / g->n_warps % 16)
         v.tiles = 2;
     return v;
@@ -210,7 +210,7 @@ static PlanMove load_mfma(const PlanGemm *g, bool is_b)
     int elements = k_inner ? g->inst_k * g->k_pack / 4 : 1;
 
     return (PlanMove){.stmt = g->stmt, .buffer = b,
-                      .bytes = bytes_of(b, elements)};
+                      .bytes = plan_bytes(b, elements)};
 }
 
 static void move_gemm(Moves *m, const PlanGemm *g)
@@ -263,7 +263,7 @@ static void move_step(Moves *m, const PlanOp *op, const PlanStep *step)
 {
     PlanMove v = {
         .stmt = op->stmt, .way = MOVE_STORE, .at = op->stmt->at, .width = 1,
-        .bytes = bytes_of(op->reduce.out, 1), .times = plan_results(m->p, op),
+        .bytes = plan_bytes(op->reduce.out, 1), .times = plan_results(m->p, op),
     };
 
     for (int n = step->reach / 2; n >= step->scale && n > 0; n /= 2) {
@@ -295,7 +295,7 @@ static void add_scan(Moves *m, const IrStmt *s, const IrRegion *r, int dim,
 {
     PlanLoop *l = plan_scan_loop(m->p, s, r, is_store);
     PlanMove v = {.stmt = s, .buffer = r->buffer, .width = 1, .at = r->at,
-                  .bytes = bytes_of(r->buffer, 1), .kind = MOVE_SCAN,
+                  .bytes = plan_bytes(r->buffer, 1), .kind = MOVE_SCAN,
                   .way = is_store ? MOVE_STORE : MOVE_LOAD};
 
     if (!l)
@@ -355,7 +355,7 @@ static void move_single(Moves *m, const IrStmt *s, IrBuffer *b,
     plan_thread_context(m->p, s, l);
     bool stays = l->rank && plan_stays(m->p, l, l->access.at);
     v.width = width_of_single(m, l);
-    v.bytes = bytes_of(b, stays ? 1 : v.width);
+    v.bytes = plan_bytes(b, stays ? 1 : v.width);
     v.loop = l;
     v.access = l->access.at;
     v.work = plan_work_of_single(m->p, l);

@@ -276,13 +276,23 @@ bool plan_combine(PlanState *p, PlanOp *op, const PlanFragment *src)
 
 // ---- what the emitter reads ------------------------------------------------
 
+static int lanes_for(int threads, int64_t results, int64_t extent)
+{
+    int lanes = 1;
+
+    while (lanes < 32 && lanes * 2 * results <= threads && lanes < extent)
+        lanes *= 2;
+    return threads % 32 ? 1 : lanes;
+}
+
 static void keep_reduce(PlanState *p, const PlanOp *op)
 {
     PlanLaunch *l = p->launch;
     PlanReduce r = {.stmt = op->stmt, .shape = op->reduce};
     const PlanFragment *src = p->fragment[op->reduce.src->id];
     const PlanFragment *out = p->fragment[op->reduce.out->id];
-    int bytes = (dtype_info(op->reduce.out->dtype)->bits + 7) / 8;
+    int bytes = plan_bytes(op->reduce.out, 1);
+    int64_t extent = 1;
 
     if (src && op->combine.stmt) {
         r = op->combine;
@@ -297,7 +307,9 @@ static void keep_reduce(PlanState *p, const PlanOp *op)
             int64_t n = 1;
             ir_is_int(op->reduce.src->shape[d], &n);
             r.results *= d == op->reduce.dim ? 1 : n;
+            extent = d == op->reduce.dim ? n : extent;
         }
+        r.lanes = lanes_for(l->threads, r.results, extent);
     }
     if (out && !(r.part && plan_same(out, r.part)) &&
         r.workspace < r.results * bytes)

@@ -75,6 +75,8 @@ static bool build_launch(void *ctx, IrStmt *s)
     while (b->ok && !plan_fits(p) &&
            (plan_shrink_rings(p) || plan_shrink_feed(p)))
         b->ok &= plan_arena(p, s);
+    if (b->ok && p->plan->rules == PLAN_TILESIM)
+        plan_own_moves(p, s);
     return false;
 }
 

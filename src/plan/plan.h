@@ -96,7 +96,8 @@ typedef struct {
     const PlanAccess *access;       // of the loop
     const PlanWork *work;           // which thread has which point of it
     Span at;                        // the place in the source
-    int partner, times;             // workspace: lane t touches t ^ partner
+    int partner, times;             // workspace: lane t touches t ^ partner, or
+                                    // the point that `work` says
 } PlanMove;
 
 // A statement on tiles: a loop over points, a gemm, a reduction.
@@ -125,6 +126,8 @@ typedef struct {
     int64_t results;
     PlanFragment *part;             // NULL: the source is in shared memory
     int steps[10], step_count;
+    int lanes;                      // of a source in shared memory: threads
+                                    // that share a result
     int64_t workspace;              // bytes of shared memory; 0: none
 } PlanReduce;
 
@@ -204,6 +207,12 @@ bool plan_same(const PlanFragment *f, const PlanFragment *g);
 const PlanFeedCopy *plan_fed_by(const PlanFeed *f, const IrBuffer *b);
 // Whether the kernel's pass_configs set this one to true.
 bool plan_config(const IrKernel *k, const char *key);
+// How mma.sync's operand is read from shared memory: element by element, or by
+// ldmatrix where its rows lie along k, or (transposed) across.
+typedef enum { READ_PLAIN, READ_ROWS, READ_COLUMNS } PlanRead;
+PlanRead plan_reads(const Plan *p, const PlanGemm *g, bool is_b);
+// The instruction by which a statement that is a copy stores, or NULL.
+const PlanMove *plan_copy_store(const PlanLaunch *l, const IrStmt *s);
 // What every plan must hold; reports ids "plan-...".
 bool plan_verify(const Plan *p);
 void plan_print(TextBuf *out, const Plan *p);

@@ -46,6 +46,8 @@ typedef struct {
 
 // collect.c - the operations of a launch, in program order.
 bool plan_collect(PlanState *p, IrStmt *launch);
+// A tile operation as the loop it stands for; NULL: none with constant sizes.
+PlanLoop *plan_tile_loop(PlanState *p, IrStmt *s);
 PlanOp *plan_op_of(PlanState *p, const IrStmt *s);
 // The buffers a statement and all inside it reads and writes.
 typedef void PlanTouch(void *ctx, IrBuffer *b, bool is_store);
@@ -109,6 +111,8 @@ int plan_vector(const PlanState *p, const PlanLoop *loop);
 // The same once the layout of the loop's points and all buffers is known.
 int plan_vector_of(PlanState *p, const PlanOp *op);
 int plan_torn(PlanState *p, const PlanLoop *l, const PlanWork *w, int width);
+// Rules `tilesim`: elements of a copy between memories that move at a time.
+int plan_copy_vector(const PlanState *p, const PlanLoop *l);
 // Whether a load reads one place for all elements of a vector.
 bool plan_stays(const PlanState *p, const PlanLoop *l, const PlanAccess *a);
 
@@ -131,7 +135,11 @@ PlanPipeline *plan_pipeline(PlanState *p, IrStmt *loop);
 // Slots of every buffer, and the loop that producer warps feed.
 void plan_pipelines(PlanState *p, IrStmt *launch);
 
-// work.c - what each thread works on.
+// work.c - what each thread works on: nothing yet.
+PlanWork *plan_work_new(PlanState *p, int threads, int locals);
+// The first `replicas` threads that have a point.
+PlanWork *plan_work_of_layout(PlanState *p, const PlanFragment *layout,
+                              int replicas);
 // Every point with the threads of `layout`; NULL: `width` points at a time,
 // dealt out in turn.
 PlanWork *plan_work_of_loop(PlanState *p, const PlanLoop *l,
@@ -163,6 +171,9 @@ bool plan_is_tma(const PlanState *p, const IrStmt *copy, bool *bulk);
 
 // move.c - the instructions of every statement.
 void plan_moves(PlanState *p, IrStmt *launch);
+int plan_bytes(const IrBuffer *b, int elements);
+// own_move.c - the same by the rules `tilesim`, once rings are settled.
+void plan_own_moves(PlanState *p, IrStmt *launch);
 
 // feed.c - rules `tilesim`: the loop that a producer warp feeds; its boxes and
 // rings once shared layouts are known.

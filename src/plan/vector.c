@@ -175,6 +175,41 @@ int plan_vector(const PlanState *p, const PlanLoop *l)
     return width;
 }
 
+// The widest vector of at most `v` elements that one side allows.
+static int side_vector(const PlanState *p, const PlanLoop *l,
+                       const PlanAccess *a, int v)
+{
+    const IrBuffer *b = a->buffer;
+    int last = b->rank - 1;
+    int64_t cols = 1;
+
+    if (last < 0 || a->map[last] != l->rank - 1 || b->alias_of || b->pointed ||
+        b->safe_value || (b->scope == SCOPE_GLOBAL && b->layout))
+        return 1;
+    for (int d = 0; d < b->rank; d++)
+        if (b->strides[d] || (d < last && a->map[d] == l->rank - 1))
+            return 1;
+    v = gcd(v, divisor(p, a->min[last], NULL));
+    if (b->rank < 2 && b->scope != SCOPE_GLOBAL)
+        return v;
+    return ir_is_int(b->shape[last], &cols) ? gcd(v, cols) : 1;
+}
+
+// Rows of both sides start at multiples of a vector, and a tile's rows are
+// multiples of it: a vector is in range or out of range as a whole.
+int plan_copy_vector(const PlanState *p, const PlanLoop *l)
+{
+    const PlanAccess *from = &l->access.at[0], *to = &l->access.at[1];
+    int bits = dtype_info(to->buffer->dtype)->bits, v;
+
+    if (l->access.len != 2 || l->rank < 1 ||
+        from->buffer->dtype != to->buffer->dtype)
+        return 1;
+    v = gcd(128 / bits, l->extent[l->rank - 1]);
+    v = side_vector(p, l, to, side_vector(p, l, from, v));
+    return v * bits < 32 ? 1 : v;
+}
+
 // A loop on memory alone: the width that leaves the fewest lanes idle.
 static int plan_spread(const PlanState *p, const PlanLoop *l)
 {

@@ -1,14 +1,14 @@
 // work.c - what each thread works on: loops and operands of gemms, dealt out.
 #include "plan/plan_int.h"
 
-static PlanWork *work_new(PlanState *p, int threads, int locals)
+PlanWork *plan_work_new(PlanState *p, int threads, int locals)
 {
     PlanWork *w = new (p->arena, PlanWork);
-    int n = threads * locals;
+    size_t n = (size_t)threads * (size_t)locals;
 
     *w = (PlanWork){.threads = threads, .locals = locals,
                     .point = new_array(p->arena, int32_t, n + 1)};
-    for (int i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         w->point[i] = -1;
     return w;
 }
@@ -33,6 +33,18 @@ static bool stores_to_memory(const PlanLoop *l)
     return false;
 }
 
+PlanWork *plan_work_of_layout(PlanState *p, const PlanFragment *layout,
+                              int replicas)
+{
+    PlanWork *w = plan_work_new(p, p->launch->threads, layout->locals);
+
+    for (int r = 0; r < replicas; r++)
+        for (int n = 0; n < layout->elements; n++)
+            assign(w, layout->thread[(size_t)r * layout->elements + n],
+                   layout->local[n], n);
+    return w;
+}
+
 // Of a replicated loop that stores to memory only the first copy runs.
 PlanWork *plan_work_of_loop(PlanState *p, const PlanLoop *l,
                             const PlanFragment *layout, int width)
@@ -41,24 +53,19 @@ PlanWork *plan_work_of_loop(PlanState *p, const PlanLoop *l,
 
     if (!layout) {
         int turns = (points + threads * width - 1) / (threads * width);
-        PlanWork *w = work_new(p, threads, turns * width);
+        PlanWork *w = plan_work_new(p, threads, turns * width);
         for (int n = 0; n < points; n++)
             assign(w, n / width % threads,
                    n / (width * threads) * width + n % width, n);
         return w;
     }
-    PlanWork *w = work_new(p, p->launch->threads, layout->locals);
-    int replicas = stores_to_memory(l) ? 1 : layout->replicas;
-    for (int r = 0; r < replicas; r++)
-        for (int n = 0; n < points; n++)
-            assign(w, layout->thread[(size_t)r * layout->elements + n],
-                   layout->local[n], n);
-    return w;
+    return plan_work_of_layout(p, layout,
+                               stores_to_memory(l) ? 1 : layout->replicas);
 }
 
 PlanWork *plan_work_of_single(PlanState *p, const PlanLoop *l)
 {
-    PlanWork *w = work_new(p, p->launch->threads, (int)l->points);
+    PlanWork *w = plan_work_new(p, p->launch->threads, (int)l->points);
 
     for (int t = 0; t < w->threads; t++)
         for (int n = 0; n < l->points; n++)
@@ -71,7 +78,7 @@ PlanLoop *plan_single_loop(PlanState *p, const IrStmt *s, IrBuffer *b,
 {
     PlanLoop *l = new (p->arena, PlanLoop);
     PlanAccess a = {.buffer = b, .is_store = is_store, .bound = -1,
-                    .at = s->at};
+                    .into = -1, .at = s->at};
 
     l->stmt = s;
     l->points = 1;
@@ -94,7 +101,7 @@ PlanLoop *plan_operand_loop(PlanState *p, const PlanGemm *g, bool is_b)
     bool k_first = is_b ? !s->trans_b : s->trans_a;
     int64_t x = is_b ? s->n : s->m;
     PlanLoop *l = new (p->arena, PlanLoop);
-    PlanAccess a = {.buffer = r->buffer, .bound = -1, .at = r->at};
+    PlanAccess a = {.buffer = r->buffer, .bound = -1, .into = -1, .at = r->at};
 
     *l = (PlanLoop){.stmt = g->stmt, .rank = 2, .points = x * s->k,
                     .extent = {k_first ? s->k : x, k_first ? x : s->k}};
@@ -179,7 +186,7 @@ PlanWork *plan_operand_work(PlanState *p, const PlanGemm *g, bool is_b)
 
     if (!cut_of(g, is_b, &c))
         return NULL;
-    PlanWork *w = work_new(p, p->launch->threads,
+    PlanWork *w = plan_work_new(p, p->launch->threads,
                            c.locals * (c.rows / c.wide) * (k / c.depth));
     for (int i = 0; i < x; i++)
         for (int j = 0; j < k; j++)
@@ -195,7 +202,7 @@ PlanLoop *plan_scan_loop(PlanState *p, const IrStmt *s, const IrRegion *r,
 {
     PlanLoop *l = new (p->arena, PlanLoop);
     PlanAccess a = {.buffer = r->buffer, .is_store = is_store, .bound = -1,
-                    .at = r->at};
+                    .into = -1, .at = r->at};
 
     *l = (PlanLoop){.stmt = s, .rank = r->buffer->rank, .points = 1};
     for (int d = 0; d < l->rank; d++) {
@@ -223,7 +230,7 @@ PlanWork *plan_scan_work(PlanState *p, const PlanLoop *l, int dim, bool ahead)
 
     if (warps < 1 || length < 1)
         return NULL;
-    PlanWork *w = work_new(p, p->launch->threads,
+    PlanWork *w = plan_work_new(p, p->launch->threads,
                            rounds * ((lines + warps - 1) / warps));
     for (int line = 0; line < lines; line++)
         for (int i = 0; i < rounds * lanes; i++) {

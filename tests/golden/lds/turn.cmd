@@ -13,5 +13,5 @@ $ sed -e '67a \            T.annotate_layout({Q_shared: T.Layout((16, 128), lamb
 $ $TILESIM lds-report --target mi300x $WORK/padded.tile | grep -E 'CONFLICT|^fewer'
 # Nothing is padded where that moves conflicts from reads to writes.
 $ $TILESIM lds-report --target mi300x $PROGRAMS/gemm.tile | grep -E 'CONFLICT|^fewer'
-# What the rules of 'tilesim gpu' make of a kernel has its own layouts.
+# The rules of 'tilesim gpu' read columns of 32 words: 31 lanes wait, 32 times.
 $ $TILESIM lds-report --as tilesim --target h100 turn.tile | grep -E '_op_ld|^fewer'
