@@ -7,8 +7,17 @@ static ExecFn *const exec[INSTR_COUNT] = {
 #include "code/instr.def"
 };
 
+const Instr *exec_instr(Worker *w, const Instr *i)
+{
+    return exec[i->op](w, i);
+}
+
 void run_from(Worker *w, const Instr *i)
 {
+    if (w->run->options->observer && w->launch >= 0) {
+        run_observed(w, i);
+        return;
+    }
     while (i)
         i = exec[i->op](w, i);
 }

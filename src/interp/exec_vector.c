@@ -183,7 +183,12 @@ const Instr *exec_VLOAD(Worker *w, const Instr *i)
     return i + 1;
 }
 
-// Counted stores go through VSTORE.
+static bool is_counted(const Worker *w, const Tensor *t)
+{
+    return t->writes || (t->global && w->run->options->observer);
+}
+
+// Counted and watched stores go through VSTORE.
 const Instr *exec_VAIM(Worker *w, const Instr *i)
 {
     const Access *a = &w->code->access[i->a];
@@ -193,8 +198,9 @@ const Instr *exec_VAIM(Worker *w, const Instr *i)
 
     if (!at) {
         set_box(w, &b, a, by_row);
-        at = can_point(&b) && !b.t->writes ? b.t->at + b.at * b.t->element
-                                           : own_storage(w, i->d);
+        at = can_point(&b) && !is_counted(w, b.t)
+                 ? b.t->at + b.at * b.t->element
+                 : own_storage(w, i->d);
     }
     w->v[i->d] = at;
     w->aimed = &w->buffer[a->buffer];

@@ -80,6 +80,7 @@ typedef struct {
     void (*event)(void *ctx, int worker, int64_t block, int event,
                   const int64_t *values);
     void *event_ctx;
+    const struct InterpObserver *observer;      // observe.h; NULL: none
 } InterpOptions;
 
 // A T.Pipelined loop of the kernel, in order of the source.

@@ -7,7 +7,7 @@
 #define INTERP_INTERP_INT_H
 
 #include "code/instr.h"
-#include "interp/interp.h"
+#include "interp/observe.h"
 #include "num/lanes.h"
 #include "num/xgemm.h"
 
@@ -147,7 +147,13 @@ typedef const Instr *ExecFn(Worker *w, const Instr *i);
 // exec.c
 void run_list(Worker *w, const InstrList *list);
 void run_from(Worker *w, const Instr *i);
+const Instr *exec_instr(Worker *w, const Instr *i);
 bool jumped(Worker *w); // false: cancelled, stop
+
+// observe.c
+void run_observed(Worker *w, const Instr *i);
+void observe_launch(Worker *w, int launch);
+void observe_block(Worker *w, bool begin);
 
 // exec_scalar.c
 // The offset of one element; false: it is out of range, which is reported.

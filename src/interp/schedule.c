@@ -215,6 +215,7 @@ static void run_block(Blocks *b, Worker *w, int64_t block)
     const Launch *l = &b->run->code->launch[b->launch];
 
     enter_block(b, w, block);
+    observe_block(w, true);
     if (l->per_thread) {
         start_crew(w, l);
         if (!run_crew(w) && !w->stopped)
@@ -223,6 +224,7 @@ static void run_block(Blocks *b, Worker *w, int64_t block)
         run_list(w, &l->body);
     }
     stream_settle();
+    observe_block(w, false);
     if (w->stopped)
         return;
     w->idle_blocks += !w->stored;
@@ -403,6 +405,7 @@ void run_launch(Run *run, int launch)
         return;
     run->result->blocks_total += b.blocks;
     start_workers(run);
+    observe_launch(&run->workers[0], launch);
     if (run->code->launch[launch].grid_sync) {
         run_grid(&b);
         return;
