@@ -1,6 +1,7 @@
-// cmd_explain.c - says more: matrix fragment layouts, devices.
+// cmd_explain.c - says more: matrix fragment layouts, devices, findings.
 #include <string.h>
 
+#include "check/check.h"
 #include "cli/cli.h"
 #include "cli/json_keys.h"
 #include "device/fragment.h"
@@ -312,8 +313,37 @@ static int explain_device(Cli *c, Text name)
     return EXIT_CLEAN;
 }
 
+// ---- explain ID ------------------------------------------------------------
+
+static int explain_finding(const Cli *c, FindingId id)
+{
+    const FindingInfo *f = finding_info(id);
+    const char *level = f->level == CHECK_ERROR ? "error" : "warning";
+    TextBuf b = {0};
+    if (c->json) {
+        Json j = json_start(&b, true);
+        json_begin_object(&j);
+        key_string(&j, "schema", "tilesim/1");
+        key_string(&j, "command", "explain");
+        key_string(&j, "id", f->slug);
+        key_string(&j, "check", check_group_name(f->group));
+        key_string(&j, "level", level);
+        key_string(&j, "title", f->title);
+        key_string(&j, "text", f->text);
+        json_end_object(&j);
+        buf_addc(&b, '\n');
+    } else {
+        buf_printf(&b, "%s: %s\n\n%s\n\nOf the check '%s', level %s; silent "
+                   "with -Wno-%s.\n", f->slug, f->title, f->text,
+                   check_group_name(f->group), level, f->slug);
+    }
+    put(&b);
+    return EXIT_CLEAN;
+}
+
 int cmd_explain(Cli *c)
 {
+    FindingId id;
     Text topic = c->operands.len ? c->operands.at[0] : (Text){0};
     Text name = c->operands.len > 1 ? c->operands.at[1] : (Text){0};
     if (c->operands.len > 2)
@@ -323,6 +353,9 @@ int cmd_explain(Cli *c)
         return explain_device(c, name);
     if (text_is(topic, "layout") && name.len)
         return explain_layout(c, name);
-    cli_usage(c, "tell me what to explain: layout NAME (as in %s) or device "
-              "[NAME]", "mfma_32x32x8_f16");
+    if (finding_find(topic, &id) && !name.len)
+        return explain_finding(c, id);
+    cli_usage(c, "tell me what to explain: layout NAME (as in %s), device "
+              "[NAME], or the id of a finding (as in uninit-read)",
+              "mfma_32x32x8_f16");
 }

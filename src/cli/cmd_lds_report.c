@@ -18,7 +18,7 @@ typedef struct {
     Json json;
     bool as_json;                       // a document in `out`
     LdsComparison old;                  // --compare
-    LdsSarif sarif;
+    SarifLog sarif;
     int kernels;
     ExitCode exit;
 } Report;
@@ -310,10 +310,10 @@ int cmd_lds_report(Cli *c)
     if (r.as_json)
         begin_document(&r);
     lds_html_begin(&r.html, r.files.at[0].path);
-    lds_sarif_begin(&r.sarif, c);
+    sarif_begin(&r.sarif, c);
     all_files(&r);
     lds_html_end(&r.html);
-    lds_sarif_end(&r.sarif);
+    sarif_end(&r.sarif);
     write_to(c, OPT_HTML, &r.html);
     write_to(c, OPT_SARIF, &r.sarif.out);
     r.exit = exit_worst(r.exit, diag_exit(c->diag));

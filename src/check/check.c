@@ -1,0 +1,293 @@
+// check.c - one run under watch: shadows are made, hooks handed on.
+//
+// How a check sees a run. interp shows each instruction before it runs
+// (interp/observe.h): where it is, its registers, and, on demand, the elements
+// that it touches. A check never changes the run. Three kinds of state:
+//
+//   shadows   a byte for each lane of a register, each slot and each unit of
+//             storage (shade.c): 0, or which buffer's missing value it comes
+//             from. Registers and tiles without any are skipped by one test,
+//             which is why a clean program costs little (shadow.c).
+//   owners    by element of global memory, who stored it last, kept only where
+//             the blocks of a launch may meet (outputs.c).
+//   notes     what happened at which instructions, counted (record.c).
+//
+// After the run report.c turns notes into findings: one for each cause, with
+// the places that it reached.
+#include "check/check_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/parallel.h"
+
+// ---- tables --------------------------------------------------------------
+
+static const FindingInfo infos[] = {
+#define FINDING(id, slug, group, level, title, text)                          \
+    {slug, CHECK_##group, CHECK_##level, title, text},
+#include "check/finding.def"
+};
+
+const FindingInfo *finding_info(FindingId id)
+{
+    return &infos[id];
+}
+
+bool finding_find(Text slug, FindingId *out)
+{
+    for (int i = 0; i < FINDING_COUNT; i++)
+        if (text_is(slug, infos[i].slug)) {
+            *out = (FindingId)i;
+            return true;
+        }
+    return false;
+}
+
+const char *check_group_name(CheckGroup g)
+{
+    static const char *const names[CHECK_GROUP_COUNT] = {
+        [CHECK_BOUNDS] = "bounds",       [CHECK_UNINIT] = "uninitialised",
+        [CHECK_RACES] = "races",         [CHECK_BARRIERS] = "barriers",
+        [CHECK_PIPELINES] = "pipelines", [CHECK_VALUES] = "values",
+        [CHECK_OUTPUTS] = "outputs",     [CHECK_TARGETS] = "targets",
+    };
+
+    return names[g];
+}
+
+// ---- hooks ---------------------------------------------------------------
+
+// Blocks that wait for each other take turns on one worker, whose shadows
+// would be those of another block: they are not watched.
+static bool is_watched(const Check *k, const InterpStep *s)
+{
+    return !k->code->launch[s->launch].grid_sync;
+}
+
+static bool wants(const Check *k, CheckGroup g)
+{
+    return k->options.groups >> g & 1;
+}
+
+static int64_t units_of(const Check *k, const InterpStep *s, int root)
+{
+    int64_t n;
+
+    k->data[root] = interp_memory_of(s, root, &n);
+    k->elements[root] = n;
+    for (int d = 0; d < k->code->buffer[root].rank; d++)
+        k->shape[root][d] = interp_extent(s, root, d);
+    return n * shade_width(k, root);
+}
+
+// Room for the shadows of global buffers that come to life without contents
+// or are written; what is only read is whole.
+static void shade_globals(Check *k, const InterpStep *s)
+{
+    const Code *c = k->code;
+
+    for (int i = 0; i < c->buffer_count; i++) {
+        const CodeBuffer *b = &c->buffer[i];
+        bool param = b->place == BUFFER_PARAM;
+        Shade *m = &k->global[i];
+
+        if (b->root != i || m->at || (!param && b->place != BUFFER_WORKSPACE))
+            continue;
+        m->count = units_of(k, s, i);
+        m->global = true;
+        m->unit = k->unit[i];
+        if (!k->data[i])
+            continue;
+        m->at = xcalloc((size_t)m->count + 1, 1);
+        if (!param || k->empty[b->param])
+            shade_fill(m, (uint8_t)(SHADE_NEVER | (i < SHADE_ORIGIN - 1
+                                                       ? i + 1
+                                                       : SHADE_ORIGIN)));
+    }
+}
+
+static void on_launch(void *ctx, const InterpStep *s)
+{
+    Check *k = ctx;
+
+    shade_globals(k, s);
+    outputs_launch(k, s);
+}
+
+static void on_begin(void *ctx, const InterpStep *s)
+{
+    Check *k = ctx;
+    CheckWorker *w = &k->workers[s->worker];
+    size_t slots = (size_t)k->code->slot_count;
+
+    w->notes.order = 0;
+    memset(w->home.slot, 0, slots);
+    for (int i = 0; i < w->warp_count; i++)
+        memset(w->warp[i].slot, 0, slots);
+}
+
+static void on_instr(void *ctx, const InterpStep *s)
+{
+    Check *k = ctx;
+
+    if (!is_watched(k, s))
+        return;
+    if (wants(k, CHECK_OUTPUTS))
+        outputs_before(k, s);
+    shadow_before(k, s);
+}
+
+// ---- life ----------------------------------------------------------------
+
+// The smallest element among a buffer's views.
+static void set_units(Check *k)
+{
+    const Code *c = k->code;
+
+    for (int i = 0; i < c->buffer_count; i++) {
+        int *unit = &k->unit[c->buffer[i].root];
+
+        if (c->buffer[i].element > 0 &&
+            (!*unit || c->buffer[i].element < *unit))
+            *unit = c->buffer[i].element;
+    }
+}
+
+static Shadows make_shadows(int slots, int vectors, int pitch)
+{
+    return (Shadows){
+        .slot = xcalloc((size_t)slots + 1, 1),
+        .lanes = xcalloc((size_t)vectors * (size_t)pitch + 1, 1),
+        .dirty = xcalloc((size_t)vectors + 1, sizeof(bool)),
+        .pitch = pitch,
+    };
+}
+
+static void release_shadows(const Shadows *s)
+{
+    free(s->slot);
+    free(s->lanes);
+    free(s->dirty);
+}
+
+static int most_warps(const Code *c)
+{
+    int64_t most = 0;
+
+    for (int i = 0; i < c->launch_count; i++) {
+        const Launch *l = &c->launch[i];
+        int64_t n = l->per_thread ? (l->threads + l->wave - 1) / l->wave : 0;
+
+        most = n > most ? n : most;
+    }
+    return (int)most;
+}
+
+static void make_scratch(const Check *k, CheckWorker *w)
+{
+    const Code *c = k->code;
+
+    w->scratch = xcalloc((size_t)c->buffer_count + 1, sizeof *w->scratch);
+    for (int i = 0; i < c->buffer_count; i++) {
+        const CodeBuffer *b = &c->buffer[i];
+        Shade *m = &w->scratch[i];
+
+        if (b->root != i || b->offset < 0 || b->bytes <= 0 || !k->unit[i] ||
+            (b->place != BUFFER_SCRATCH && b->place != BUFFER_PRIVATE))
+            continue;
+        m->unit = k->unit[i];
+        m->count = b->bytes / m->unit;
+        m->at = xcalloc((size_t)m->count + 1, 1);
+    }
+}
+
+static void make_worker(const Check *k, CheckWorker *w)
+{
+    const Code *c = k->code;
+
+    w->home = make_shadows(c->slot_count, c->vector_count, CODE_LANES);
+    w->warp_count = most_warps(c);
+    w->warp = xcalloc((size_t)w->warp_count + 1, sizeof *w->warp);
+    for (int i = 0; i < w->warp_count; i++)
+        w->warp[i] = make_shadows(c->slot_count, c->warp_vector_count, 64);
+    make_scratch(k, w);
+    w->notes.at = xcalloc(MOST_NOTES + 1, sizeof *w->notes.at);
+    for (int i = 0; i <= MOST_NOTES; i++)
+        w->notes.at[i].block = -1;
+}
+
+Check *check_create(const Code *c, const CheckOptions *options)
+{
+    Check *k = xcalloc(1, sizeof *k);
+    size_t buffers = (size_t)c->buffer_count + 1;
+
+    k->code = c;
+    k->options = *options;
+    k->empty = xcalloc((size_t)c->param_count + 1, sizeof *k->empty);
+    for (int i = 0; options->empty && i < c->param_count; i++)
+        k->empty[i] = options->empty[i];
+    k->unit = xcalloc(buffers, sizeof *k->unit);
+    set_units(k);
+    k->global = xcalloc(buffers, sizeof *k->global);
+    k->owners = xcalloc(buffers, sizeof *k->owners);
+    k->elements = xcalloc(buffers, sizeof *k->elements);
+    k->data = xcalloc(buffers, sizeof *k->data);
+    k->shape = xcalloc(buffers, sizeof *k->shape);
+    k->worker_count = parallel_threads();
+    k->workers = xcalloc((size_t)k->worker_count, sizeof *k->workers);
+    for (int i = 0; i < k->worker_count; i++)
+        make_worker(k, &k->workers[i]);
+    k->observer = xcalloc(1, sizeof *k->observer);
+    *k->observer = (InterpObserver){.ctx = k,
+                                    .launch = on_launch,
+                                    .begin = on_begin,
+                                    .before = on_instr};
+    return k;
+}
+
+const InterpObserver *check_observer(const Check *k)
+{
+    return k->observer;
+}
+
+void check_findings(Check *k, Arena *a, const InterpResult *r,
+                    CheckFindings *out)
+{
+    report_all(k, a, r, out);
+}
+
+static void release_worker(const Check *k, CheckWorker *w)
+{
+    release_shadows(&w->home);
+    for (int i = 0; i < w->warp_count; i++)
+        release_shadows(&w->warp[i]);
+    free(w->warp);
+    for (int i = 0; i < k->code->buffer_count; i++)
+        free(w->scratch[i].at);
+    free(w->scratch);
+    free(w->notes.at);
+}
+
+void check_destroy(Check *k)
+{
+    if (!k)
+        return;
+    for (int i = 0; i < k->worker_count; i++)
+        release_worker(k, &k->workers[i]);
+    for (int i = 0; i < k->code->buffer_count; i++) {
+        free(k->global[i].at);
+        free(k->owners[i].block);
+        free(k->owners[i].pc);
+    }
+    free(k->workers);
+    free(k->global);
+    free(k->owners);
+    free(k->elements);
+    free(k->shape);
+    free((void *)k->data);
+    free(k->unit);
+    free(k->empty);
+    free(k->observer);
+    free(k);
+}

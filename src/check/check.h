@@ -1,0 +1,77 @@
+// check.h - finds mistakes while a kernel runs, and names the line.
+//
+// A Check watches one interp_run through its observer. What it finds is exact
+// for the configuration that ran: no finding is a guess. docs/checks.md says
+// what each one means and how the shadows work.
+#ifndef CHECK_CHECK_H
+#define CHECK_CHECK_H
+
+#include "code/code.h"
+#include "interp/interp.h"
+
+typedef enum {
+    CHECK_BOUNDS, CHECK_UNINIT, CHECK_RACES, CHECK_BARRIERS, CHECK_PIPELINES,
+    CHECK_VALUES, CHECK_OUTPUTS, CHECK_TARGETS,
+    CHECK_GROUP_COUNT
+} CheckGroup;
+
+enum { CHECK_ALL = (1 << CHECK_GROUP_COUNT) - 1 };
+
+typedef enum { CHECK_OFF, CHECK_WARNING, CHECK_ERROR } CheckLevel;
+
+typedef enum {
+#define FINDING(id, ...) FINDING_##id,
+#include "check/finding.def"
+    FINDING_COUNT
+} FindingId;
+
+typedef struct {
+    const char *slug;           // "uninit-read"
+    CheckGroup group;
+    CheckLevel level;           // unless the user says otherwise
+    const char *title, *text;
+} FindingInfo;
+
+const FindingInfo *finding_info(FindingId id);
+bool finding_find(Text slug, FindingId *out);
+const char *check_group_name(CheckGroup g);
+
+// Another place, or a line of facts where `at` has no file.
+typedef struct {
+    Span at;
+    Text text;
+} CheckNote;
+
+typedef struct {
+    FindingId id;
+    Span at;
+    Text message;
+    CheckNote *notes;
+    int note_count;
+    Text fix;                   // what to do, or ""
+    int64_t count;              // elements, or times
+    int launch;
+    int64_t block;              // of the first time; -1: none
+} CheckFinding;
+
+typedef struct {
+    CheckFinding *at;
+    int len, room;
+} CheckFindings;
+
+typedef struct {
+    unsigned groups;            // 1 << CHECK_..., what is wanted
+    const bool *empty;          // by parameter: comes without contents
+    bool some_blocks;           // not all blocks will run
+} CheckOptions;
+
+typedef struct Check Check;
+
+Check *check_create(const Code *c, const CheckOptions *options);
+// For InterpOptions.observer.
+const struct InterpObserver *check_observer(const Check *k);
+// After the run, whose own findings are among them. In order of place.
+void check_findings(Check *k, Arena *a, const InterpResult *r,
+                    CheckFindings *out);
+void check_destroy(Check *k);
+#endif

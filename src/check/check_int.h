@@ -1,0 +1,143 @@
+// check_int.h - what the files of check/ share.
+#ifndef CHECK_CHECK_INT_H
+#define CHECK_CHECK_INT_H
+
+#include "check/check.h"
+#include "interp/observe.h"
+
+// ---- records: what a worker noticed, by kind and places ------------------
+
+typedef enum {
+    NOTE_READ,      // elements of `buffer` without a value are read at a
+    NOTE_FLOW,      // a value of origin `buffer` is stored at a, into x[0]
+    NOTE_BRANCH,    // ... decides at a
+    NOTE_ADDRESS,   // ... is an index at a
+    NOTE_OUTPUT,    // ... is stored at a, into the parameter x[0]
+    NOTE_INDEX,     // index x[1] of dimension x[0], extent x[2], of `buffer`
+    NOTE_CONFLICT,  // stores of blocks x[0] and this one at b and a
+} NoteKind;
+
+enum { MOST_NOTES = 1 << 12, NOTE_LOOPS = 4 };
+
+// The key is kind, launch, a, b and buffer; the rest is of the first time.
+typedef struct {
+    int64_t count;
+    NoteKind kind;
+    int launch, a, b, buffer;
+    int64_t block, order;
+    int64_t x[3];
+    int64_t row, col;           // iteration of a T.Parallel, or thread; -1
+    int loops;                  // serial loops around a, outermost first
+    int loop[NOTE_LOOPS];       // Code.loop
+    int64_t turn[NOTE_LOOPS];
+} Note;
+
+typedef struct {
+    Note *at;                   // a hash table
+    int len;
+    bool full;
+    int64_t order;              // of notes in this block
+} Notes;
+
+// ---- shades: a byte for each unit of a buffer's storage ------------------
+
+enum {
+    SHADE_NEVER = 0x80,         // not written yet
+    SHADE_ORIGIN = 0x7f,        // 1 + the buffer whose value is missing
+};
+
+typedef struct {
+    uint8_t *at;
+    int64_t count;
+    int unit;                   // bytes
+    bool global;                // shared by the workers
+    bool watched;               // global: some may be other than 0
+    int64_t bad;                // scratch: how many are
+} Shade;
+
+// The shadows of a file of registers.
+typedef struct {
+    uint8_t *slot;
+    uint8_t *lanes;             // pitch bytes a register
+    bool *dirty;                // by register: some lane is not 0
+    int pitch;
+} Shadows;
+
+typedef struct {
+    Shadows home, *warp;
+    int warp_count;
+    Shade *scratch;             // by root buffer
+    Notes notes;
+    uint8_t lane[CODE_LANES];   // working space
+    uint64_t value[CODE_LANES];
+} CheckWorker;
+
+// Who stored an element last: 1 + block, and where.
+typedef struct {
+    int32_t *block;
+    int32_t *pc;
+} Owners;
+
+struct Check {
+    const Code *code;
+    CheckOptions options;
+    bool *empty;
+    struct InterpObserver *observer;
+    CheckWorker *workers;
+    int worker_count;
+    Shade *global;              // by root buffer
+    int64_t *elements;          // by root: of a global buffer
+    const char **data;          // by root: where a global buffer is
+    int64_t (*shape)[CODE_RANK];    // by root, likewise
+    Owners *owners;             // by root, in launches whose blocks may meet
+    int *unit;                  // by root
+};
+
+// record.c
+Note *note(Check *k, const InterpStep *s, NoteKind kind, int b, int buffer,
+           int64_t count);
+// The first lane of a chunk for which `flag` is not 0, as the note's place.
+void note_lane(Note *n, const InterpStep *s, int lane);
+// All workers' notes as one list, ordered by launch, place and kind.
+int merge_notes(const Check *k, Note **out);
+
+// shade.c
+int root_of_buffer(const Code *c, int buffer);
+Shade *shade_of(Check *k, const InterpStep *s, int buffer);
+bool shade_is_clean(const Shade *m);
+int shade_width(const Check *k, int buffer);    // units of an element
+// Elements' bytes into lanes[i]; true when one is not 0.
+bool shade_read(Check *k, const InterpStep *s, const InterpTouch *t,
+                const int32_t *mask, uint8_t *lanes);
+// lanes NULL: all 0.
+void shade_write(Check *k, const InterpStep *s, const InterpTouch *t,
+                 const int32_t *mask, const uint8_t *lanes);
+uint8_t shade_get(Check *k, const InterpStep *s, int buffer, int64_t at);
+void shade_put(Check *k, const InterpStep *s, int buffer, int64_t at,
+               uint8_t v);
+void shade_fill(Shade *m, uint8_t v);
+
+// shadow.c, shadow_tile.c, shadow_warp.c - what instructions do to shadows
+typedef void FlowFn(Check *k, const InterpStep *s);
+void shadow_before(Check *k, const InterpStep *s);
+Shadows *lanes_file(Check *k, const InterpStep *s);
+Shadows *slots_file(Check *k, const InterpStep *s);
+CheckWorker *worker_of_step(const Check *k, const InterpStep *s);
+// A value that is read: notes it when it was never written; its origin.
+uint8_t origin_of_read(Check *k, const InterpStep *s, uint8_t v, int lane);
+void flow_gemm(Check *k, const InterpStep *s);
+void flow_reduce(Check *k, const InterpStep *s);
+void flow_scan(Check *k, const InterpStep *s);
+void flow_im2col(Check *k, const InterpStep *s);
+void flow_warp(Check *k, const InterpStep *s);
+void flow_shuffle(Check *k, const InterpStep *s);
+void flow_agree(Check *k, const InterpStep *s);
+void flow_extern(Check *k, const InterpStep *s);
+
+// outputs.c
+void outputs_before(Check *k, const InterpStep *s);
+void outputs_launch(Check *k, const InterpStep *s);
+
+// report.c
+void report_all(Check *k, Arena *a, const InterpResult *r, CheckFindings *out);
+#endif

@@ -1,0 +1,376 @@
+// report.c - notes of a run as findings, in people's words.
+//
+// A missing value is one finding for its buffer, at the first place that read
+// it; what it reached are notes to it. What did not reach anything is silent.
+#include "check/check_int.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    Check *k;
+    Arena *a;
+    const InterpResult *r;
+    const Note *notes;
+    int count;
+    CheckFindings *out;
+} Report;
+
+// ---- words ---------------------------------------------------------------
+
+static Span span_of(const Report *r, int launch, int pc)
+{
+    return r->k->code->launch[launch].body.at[pc];
+}
+
+static Text name_of(const Report *r, int buffer)
+{
+    return r->k->code->buffer[buffer].name;
+}
+
+static Text text_from(const Report *r, TextBuf *b)
+{
+    Text t = text_copy(r->a, buf_view(b));
+
+    buf_release(b);
+    return t;
+}
+
+// "block (3, 0)"
+static void put_block(const Report *r, TextBuf *b, int launch, int64_t block)
+{
+    const Launch *l = &r->k->code->launch[launch];
+    bool known = launch < (int)countof(r->r->grid);
+    const int64_t *grid = known ? r->r->grid[launch] : NULL;
+
+    buf_puts(b, "block (");
+    for (int d = 0; d < (known ? l->grid_rank : 1); d++) {
+        int64_t n = known && grid[d] > 0 ? grid[d] : INT64_MAX;
+
+        buf_printf(b, "%s%" PRId64, d ? ", " : "", block % n);
+        block /= n;
+    }
+    buf_addc(b, ')');
+}
+
+static bool starts_before(const Code *c, const CodeLoop *a, const CodeLoop *b)
+{
+    const Instr *body = c->launch[a->launch].body.code;
+
+    return a->next + body[a->next].b < b->next + body[b->next].b;
+}
+
+// ", k=0 of ko, iteration (3, 5)": the loops around, then the lane.
+static void put_when(const Report *r, TextBuf *b, const Note *n)
+{
+    const Code *c = r->k->code;
+    bool thread = c->launch[n->launch].per_thread;
+    int order[NOTE_LOOPS];
+
+    put_block(r, b, n->launch, n->block);
+    for (int i = 0; i < n->loops; i++) {
+        int j = i;
+
+        for (; j > 0 && starts_before(c, &c->loop[n->loop[i]],
+                                      &c->loop[n->loop[order[j - 1]]]); j--)
+            order[j] = order[j - 1];
+        order[j] = i;
+    }
+    for (int i = 0; i < n->loops; i++)
+        buf_printf(b, ", %.*s=%" PRId64,
+                   TEXT_ARG(c->loop[n->loop[order[i]]].name),
+                   n->turn[order[i]]);
+    if (n->col >= 0 && thread)
+        buf_printf(b, ", thread %" PRId64, n->col);
+    else if (n->col >= 0)
+        buf_printf(b, ", iteration (%" PRId64 ", %" PRId64 ")", n->row, n->col);
+}
+
+static void put_count(TextBuf *b, int64_t n, const char *what)
+{
+    buf_grouped(b, n);
+    buf_printf(b, " %s%s", what, n == 1 ? "" : "s");
+}
+
+// ---- findings ------------------------------------------------------------
+
+static CheckFinding *add(Report *r, FindingId id, Span at)
+{
+    vec_push(r->a, r->out, ((CheckFinding){.id = id, .at = at, .block = -1}));
+    return &r->out->at[r->out->len - 1];
+}
+
+static void add_note(const Report *r, CheckFinding *f, Span at, TextBuf *words)
+{
+    CheckNote *all = new_array(r->a, CheckNote, f->note_count + 1);
+
+    if (f->note_count)
+        memcpy(all, f->notes, (size_t)f->note_count * sizeof *all);
+    all[f->note_count++] = (CheckNote){at, text_from(r, words)};
+    f->notes = all;
+}
+
+static void note_when(const Report *r, CheckFinding *f, const Note *n)
+{
+    TextBuf b = {0};
+
+    buf_puts(&b, "first in ");
+    put_when(r, &b, n);
+    f->launch = n->launch;
+    f->block = n->block;
+    add_note(r, f, (Span){0}, &b);
+}
+
+// ---- missing values ------------------------------------------------------
+
+static bool is_sink(NoteKind kind)
+{
+    return kind == NOTE_BRANCH || kind == NOTE_ADDRESS || kind == NOTE_OUTPUT;
+}
+
+static bool is_before(const Note *x, const Note *y)
+{
+    if (!y || x->launch != y->launch)
+        return !y || x->launch < y->launch;
+    return x->block != y->block ? x->block < y->block : x->order < y->order;
+}
+
+static const Note *first_of(const Report *r, int buffer, NoteKind kind)
+{
+    const Note *best = NULL;
+
+    for (int i = 0; i < r->count; i++)
+        if (r->notes[i].buffer == buffer && r->notes[i].kind == kind &&
+            is_before(&r->notes[i], best))
+            best = &r->notes[i];
+    return best;
+}
+
+// Elements of a parameter that still hold a value of this origin.
+static int64_t left_in(const Report *r, int param, int buffer)
+{
+    const Shade *m = &r->k->global[param];
+    int64_t n = 0;
+
+    for (int64_t i = 0; m->watched && i < m->count; i++)
+        n += m->at[i] && !(m->at[i] & SHADE_NEVER) && m->at[i] == buffer + 1;
+    return n / shade_width(r->k, param);
+}
+
+static bool counts(const Report *r, const Note *n, int64_t *left)
+{
+    *left = n->kind == NOTE_OUTPUT ? left_in(r, (int)n->x[0], n->buffer) : 0;
+    return is_sink(n->kind) && (n->kind != NOTE_OUTPUT || *left > 0);
+}
+
+static void note_sink(const Report *r, CheckFinding *f, const Note *n,
+                      int64_t left)
+{
+    TextBuf b = {0};
+
+    if (n->kind == NOTE_OUTPUT) {
+        buf_puts(&b, "reaches ");
+        put_count(&b, left, "element");
+        buf_printf(&b, " of '%.*s' here", TEXT_ARG(name_of(r, (int)n->x[0])));
+    } else {
+        buf_puts(&b, n->kind == NOTE_BRANCH ? "decides what is done here"
+                                            : "is used as an index here");
+        buf_puts(&b, ", ");
+        put_count(&b, n->count, "time");
+    }
+    add_note(r, f, span_of(r, n->launch, n->a), &b);
+}
+
+// "through 'acc_s', 'scores_max'": tiles on the way.
+static void note_way(const Report *r, CheckFinding *f, int buffer)
+{
+    TextBuf b = {0};
+
+    for (int i = 0; i < r->count; i++) {
+        const Note *n = &r->notes[i];
+        bool known = n->kind != NOTE_FLOW || n->buffer != buffer ||
+                     n->x[0] == buffer;
+
+        for (int j = 0; j < i && !known; j++)
+            known = r->notes[j].kind == NOTE_FLOW &&
+                    r->notes[j].buffer == buffer &&
+                    r->notes[j].x[0] == n->x[0];
+        if (!known)
+            buf_printf(&b, "%s'%.*s'", b.len ? ", " : "on its way it is in ",
+                       TEXT_ARG(name_of(r, (int)n->x[0])));
+    }
+    if (b.len)
+        add_note(r, f, (Span){0}, &b);
+    buf_release(&b);
+}
+
+static void report_origin(Report *r, int buffer)
+{
+    const CodeBuffer *b = &r->k->code->buffer[buffer];
+    const Note *read = first_of(r, buffer, NOTE_READ);
+    CheckFinding *f = NULL;
+    TextBuf words = {0};
+    int64_t left;
+
+    for (int i = 0; i < r->count && read; i++) {
+        const Note *n = &r->notes[i];
+
+        if (n->buffer != buffer || !counts(r, n, &left))
+            continue;
+        if (!f) {
+            f = add(r, FINDING_UNINIT, span_of(r, read->launch, read->a));
+            f->count = read->count;
+            f->message = text_format(
+                r->a, "'%.*s' is read here and was never written there",
+                TEXT_ARG(b->name));
+            note_when(r, f, read);
+            note_way(r, f, buffer);
+            buf_puts(&words, "allocated here");
+            add_note(r, f, b->at, &words);
+        }
+        note_sink(r, f, n, left);
+    }
+    if (f && b->place != BUFFER_PARAM)
+        f->fix = text_format(r->a, "T.clear(%.*s), or write all of it, "
+                             "before this", TEXT_ARG(b->name));
+}
+
+// ---- outputs -------------------------------------------------------------
+
+static void put_index(TextBuf *b, const CodeBuffer *c, const int64_t *shape,
+                      int64_t at)
+{
+    int64_t index[CODE_RANK];
+
+    for (int d = c->rank - 1; d >= 0; d--) {
+        index[d] = shape[d] > 0 ? at % shape[d] : 0;
+        at = shape[d] > 0 ? at / shape[d] : 0;
+    }
+    for (int d = 0; d < c->rank; d++)
+        buf_printf(b, "%s%" PRId64, d ? ", " : "[", index[d]);
+    buf_puts(b, "]");
+}
+
+static void report_unwritten(Report *r, int buffer)
+{
+    Check *k = r->k;
+    const CodeBuffer *b = &k->code->buffer[buffer];
+    const Shade *m = &k->global[buffer];
+    int64_t never = 0, first = -1, last = -1;
+    int width = shade_width(k, buffer);
+    TextBuf words = {0};
+    CheckFinding *f;
+
+    for (int64_t i = 0; i < m->count; i++)
+        if (m->at[i] & SHADE_NEVER) {
+            never++;
+            first = first < 0 ? i / width : first;
+            last = i / width;
+        }
+    if (!never)
+        return;
+    f = add(r, FINDING_OUTPUT_UNWRITTEN, b->at);
+    f->count = never / width;
+    put_count(&words, f->count, "element");
+    buf_puts(&words, " of ");
+    buf_grouped(&words, m->count / width);
+    buf_printf(&words, " of the output '%.*s' %s written by no block",
+               TEXT_ARG(b->name), f->count == 1 ? "is" : "are");
+    f->message = text_from(r, &words);
+    buf_puts(&words, "from ");
+    put_index(&words, b, k->shape[buffer], first);
+    buf_puts(&words, " to ");
+    put_index(&words, b, k->shape[buffer], last);
+    add_note(r, f, (Span){0}, &words);
+}
+
+static void report_conflict(Report *r, const Note *n)
+{
+    CheckFinding *f =
+        add(r, FINDING_OUTPUT_CONFLICT, span_of(r, n->launch, n->a));
+    TextBuf words = {0};
+
+    f->count = n->count;
+    f->message = text_format(r->a, "blocks store different values to the same "
+                             "elements of '%.*s'",
+                             TEXT_ARG(name_of(r, n->buffer)));
+    note_when(r, f, n);
+    buf_puts(&words, "the other is stored here, by ");
+    put_block(r, &words, n->launch, n->x[0]);
+    add_note(r, f, span_of(r, n->launch, n->b), &words);
+}
+
+// ---- what interp itself found --------------------------------------------
+
+static void report_interp(Report *r)
+{
+    for (int i = 0; i < r->r->finding_count; i++) {
+        const InterpFinding *x = &r->r->findings[i];
+        FindingId id;
+        CheckFinding *f;
+
+        if (!finding_find(text_of(x->id), &id))
+            BUG("no finding '%s'", x->id);
+        f = add(r, id, x->at);
+        f->message = text_copy(r->a, text_of(x->message));
+        f->count = x->count;
+        f->launch = x->launch;
+        f->block = x->block;
+    }
+}
+
+// ---- all -----------------------------------------------------------------
+
+static bool wants(const Report *r, FindingId id)
+{
+    return r->k->options.groups >> finding_info(id)->group & 1;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const CheckFinding *x = a, *y = b;
+
+    if (x->at.file != y->at.file)
+        return x->at.file < y->at.file ? -1 : 1;
+    if (x->at.begin != y->at.begin)
+        return x->at.begin < y->at.begin ? -1 : 1;
+    return x->id != y->id ? (x->id < y->id ? -1 : 1)
+                          : text_compare(x->message, y->message);
+}
+
+static void keep_wanted(Report *r)
+{
+    int kept = 0;
+
+    for (int i = 0; i < r->out->len; i++)
+        if (wants(r, r->out->at[i].id))
+            r->out->at[kept++] = r->out->at[i];
+    r->out->len = kept;
+    if (kept)
+        qsort(r->out->at, (size_t)kept, sizeof *r->out->at, by_place);
+}
+
+void report_all(Check *k, Arena *a, const InterpResult *result,
+                CheckFindings *out)
+{
+    Note *notes;
+    Report r = {.k = k, .a = a, .r = result, .out = out};
+
+    r.count = merge_notes(k, &notes);
+    r.notes = notes;
+    report_interp(&r);
+    for (int i = 0; i < k->code->buffer_count; i++) {
+        report_origin(&r, i);
+        if (k->code->buffer[i].place == BUFFER_PARAM &&
+            k->code->buffer[i].root == i && k->global[i].at &&
+            k->empty[k->code->buffer[i].param] && !k->options.some_blocks &&
+            !result->cancelled)
+            report_unwritten(&r, i);
+    }
+    for (int i = 0; i < r.count; i++)
+        if (notes[i].kind == NOTE_CONFLICT)
+            report_conflict(&r, &notes[i]);
+    free(notes);
+    keep_wanted(&r);
+}

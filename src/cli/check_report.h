@@ -1,0 +1,36 @@
+// check_report.h - findings as people, editors and machines read them.
+#ifndef CLI_CHECK_REPORT_H
+#define CLI_CHECK_REPORT_H
+
+#include "check/check.h"
+#include "cli/cli.h"
+#include "cli/sarif.h"
+#include "host/host.h"
+
+// What the user wants to hear of.
+typedef struct {
+    CheckLevel level[FINDING_COUNT];
+    unsigned groups;
+} CheckWishes;
+
+// Reads --only and -W; exits 2 on a name that is none.
+void check_wishes(const Cli *c, CheckWishes *w);
+
+typedef struct {
+    Cli *cli;
+    CheckWishes wishes;
+    Json *json;                 // inside "findings", or NULL
+    SarifLog *sarif;            // or NULL
+    bool one_line;
+    int errors, warnings, suppressed;
+} CheckReport;
+
+// Tells what of the findings is wanted and not suppressed in the source; a
+// finding at a place that was told before only counts.
+void check_report(CheckReport *r, const KernelObject *k,
+                  const CheckFindings *found);
+
+// check_json.c
+void check_finding_json(Json *j, const Cli *c, const KernelObject *k,
+                        const CheckFinding *f, CheckLevel level);
+#endif

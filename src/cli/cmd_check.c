@@ -1,0 +1,282 @@
+// cmd_check.c - `tilesim check`: runs every launch under watch.
+//
+// A file with a main part runs as its script, so that kernels get the tensors
+// that they are meant for; what -D, --kernel or --sweep ask for is launched on
+// inputs() or generated tensors. Nothing is compared with a reference.
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/check_report.h"
+#include "cli/files.h"
+#include "cli/json_keys.h"
+#include "cli/report.h"
+#include "cli/session.h"
+#include "cli/sweep.h"
+#include "support/parallel.h"
+
+typedef struct {
+    Cli *cli;
+    CliFiles files;
+    Session s;                  // of one file after the other
+    CheckReport report;
+    Check *running;
+    TextBuf json_buf;
+    Json json;
+    SarifLog sarif;
+    int launches;
+    int file_errors, file_warnings, file_launches;
+    ExitCode exit;
+} Checking;
+
+// ---- one launch -------------------------------------------------------------
+
+static Check *watch(Checking *g, KernelObject *k, const bool *empty)
+{
+    Code *code = kernel_code(k, CODE_AS_WRITTEN);
+    CheckOptions o = {.groups = g->report.wishes.groups, .empty = empty};
+
+    return code ? check_create(code, &o) : NULL;
+}
+
+static void conclude(Checking *g, const KernelObject *k, Check *check,
+                     const InterpResult *r)
+{
+    CheckFindings found = {0};
+
+    if (r->launches) {
+        check_findings(check, g->cli->arena, r, &found);
+        check_report(&g->report, k, &found);
+        g->launches++;
+    }
+    check_destroy(check);
+}
+
+static void check_case(Checking *g, LaunchCase *c)
+{
+    int n = c->kernel->ir->param_count;
+    bool *empty = new_array(g->cli->arena, bool, n + 1);
+    InterpOptions run = {.max_findings = 20,
+                         .memory_limit = host_memory_left(g->s.host)};
+    Check *check;
+
+    for (int i = 0; i < n; i++)
+        empty[i] = kernel_is_output(c->kernel, i);
+    check = watch(g, c->kernel, empty);
+    if (!check)
+        return;
+    run.observer = check_observer(check);
+    InterpResult r = kernel_run(c->kernel, CODE_AS_WRITTEN, c->args, NULL,
+                                &run);
+    conclude(g, c->kernel, check, &r);
+    interp_result_release(&r);
+}
+
+// ---- launches of a script ---------------------------------------------------
+
+static void on_watching(void *ctx, KernelObject *k, const bool *given,
+                        InterpOptions *run)
+{
+    Checking *g = ctx;
+    int n = k->ir->param_count;
+    bool *empty = new_array(g->cli->arena, bool, n + 1);
+
+    for (int i = 0; i < n; i++)
+        empty[i] = !given[i];
+    g->running = watch(g, k, empty);
+    if (g->running)
+        run->observer = check_observer(g->running);
+}
+
+static void on_launched(void *ctx, const KernelObject *k, const InterpResult *r)
+{
+    Checking *g = ctx;
+
+    if (g->running)
+        conclude(g, k, g->running, r);
+    g->running = NULL;
+}
+
+static bool on_asserted(void *ctx, const Assertion *a)
+{
+    Checking *g = ctx;
+    CaseOptions options = {.supply = a->supply, .inputs = a->inputs};
+    LaunchCase c;
+
+    if (launch_case(g->s.host, a->kernel, &options, &c))
+        check_case(g, &c);
+    launch_case_release(&c);
+    return true;
+}
+
+// ---- launches of the command line -------------------------------------------
+
+static void check_one(Checking *g, const NamedText *defines, int count)
+{
+    CaseOptions options = {.defines = defines, .define_count = count};
+    KernelObject *k;
+    LaunchCase c;
+
+    options.in = session_pairs(g->cli, OPT_IN, &options.in_count);
+    k = session_kernel(&g->s, &options);
+    if (!k)
+        return;
+    if (launch_case(g->s.host, k, &options, &c))
+        check_case(g, &c);
+    launch_case_release(&c);
+}
+
+static void sweep_one(void *ctx, const SweepPoint *p)
+{
+    check_one(ctx, p->defines, p->count);
+}
+
+static void launch_all(Checking *g, const CliFile *file)
+{
+    Session *s = &g->s;
+    Candidate any;
+
+    if (!session_load(s))
+        return;
+    if (file->from_folder && !s->is_ir &&
+        !launch_candidates(s->host->module, &any, 1))
+        return;
+    if (cli_given(g->cli, OPT_SWEEP))
+        sweep_points(s, sweep_one, g);
+    else
+        check_one(g, s->defines, s->define_count);
+}
+
+// ---- files ------------------------------------------------------------------
+
+static void put_sum(TextBuf *b, int n, const char *what)
+{
+    buf_printf(b, "%d %s%s", n, what, n == 1 ? "" : "s");
+}
+
+// "fa.tile: 2 errors, 1 launch"
+static void end_file(Checking *g)
+{
+    int errors = g->report.errors - g->file_errors;
+    int warnings = g->report.warnings - g->file_warnings;
+    TextBuf b = {0};
+
+    if (!g->cli->json && !g->report.one_line && !g->cli->quiet) {
+        buf_printf(&b, "%s: ", g->s.path);
+        if (errors + warnings == 0)
+            buf_puts(&b, "no finding");
+        if (errors)
+            put_sum(&b, errors, "error");
+        if (warnings)
+            buf_puts(&b, errors ? ", " : ""), put_sum(&b, warnings, "warning");
+        buf_puts(&b, ", ");
+        put_sum(&b, g->launches - g->file_launches, "launch");
+        if (g->launches - g->file_launches != 1)
+            b.len--, buf_puts(&b, "es");
+        buf_addc(&b, '\n');
+        buf_write(&b, stdout);
+        fflush(stdout);
+    }
+    buf_release(&b);
+}
+
+static void one_file(Checking *g, const CliFile *file, HostOptions options)
+{
+    g->file_errors = g->report.errors;
+    g->file_warnings = g->report.warnings;
+    g->file_launches = g->launches;
+    options.ctx = g;
+    if (session_open_file(&g->s, g->cli, &options, file->path)) {
+        if (session_is_launch(&g->s))
+            launch_all(g, file);
+        else
+            session_script(&g->s);
+        end_file(g);
+    }
+    g->exit = exit_worst(g->exit, session_exit(&g->s));
+    session_close(&g->s);
+}
+
+static void all_files(Checking *g)
+{
+    FILE *nowhere = fopen("/dev/null", "w");    // what scripts print
+    HostOptions options = {.out = nowhere ? nowhere : stderr,
+                           .watching = on_watching,
+                           .launched = on_launched,
+                           .asserted = on_asserted};
+
+    for (int i = 0; i < g->files.len && !parallel_cancelled(); i++)
+        one_file(g, &g->files.at[i], options);
+    if (nowhere)
+        fclose(nowhere);
+}
+
+// ---- the document -----------------------------------------------------------
+
+static void begin_document(Checking *g)
+{
+    Json *j = &g->json;
+
+    *j = json_start(&g->json_buf, true);
+    json_begin_object(j);
+    key_string(j, "schema", "tilesim/1");
+    key_string(j, "command", "check");
+    json_key(j, TEXT("files"));
+    json_begin_array(j);
+    for (int i = 0; i < g->files.len; i++)
+        json_string(j, g->files.at[i].path);
+    json_end_array(j);
+    json_key(j, TEXT("findings"));
+    json_begin_array(j);
+    g->report.json = j;
+}
+
+static void end_document(Checking *g)
+{
+    Json *j = &g->json;
+
+    json_end_array(j);
+    key_int(j, "launches", g->launches);
+    key_int(j, "suppressed", g->report.suppressed);
+    report_diagnostics(j, g->cli);
+    key_int(j, "exit", g->exit);
+    json_end_object(j);
+    buf_addc(&g->json_buf, '\n');
+    buf_write(&g->json_buf, stdout);
+    buf_release(&g->json_buf);
+}
+
+static void write_sarif(Checking *g)
+{
+    const char *path =
+        text_cstr(g->cli->arena, cli_text(g->cli, OPT_SARIF, ""));
+    const char *why;
+
+    sarif_end(&g->sarif);
+    if (!file_write(path, g->sarif.out.at, g->sarif.out.len, &why))
+        diag_error(g->cli->diag, EXIT_ENVIRONMENT, (Span){0}, "no-file",
+                   "cannot write '%s': %s", path, why);
+    buf_release(&g->sarif.out);
+}
+
+int cmd_check(Cli *c)
+{
+    Checking g = {.cli = c, .files = cli_files(c), .exit = EXIT_CLEAN};
+
+    if (!c->operands.len)
+        cli_file(c, "FILE");
+    g.report = (CheckReport){.cli = c, .one_line = cli_flag(c, OPT_ONE_LINE)};
+    check_wishes(c, &g.report.wishes);
+    if (c->json)
+        begin_document(&g);
+    if (cli_given(c, OPT_SARIF)) {
+        sarif_begin(&g.sarif, c);
+        g.report.sarif = &g.sarif;
+    }
+    all_files(&g);
+    if (g.report.sarif)
+        write_sarif(&g);
+    g.exit = exit_worst(g.exit, diag_exit(c->diag));
+    if (c->json)
+        end_document(&g);
+    return g.exit;
+}
