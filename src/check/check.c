@@ -100,6 +100,8 @@ static void shade_globals(Check *k, const InterpStep *s)
         if (!k->data[i])
             continue;
         m->at = xcalloc((size_t)m->count + 1, 1);
+        if (!is_watched(k, s))
+            continue;
         if (!param || k->empty[b->param])
             shade_fill(m, (uint8_t)(SHADE_NEVER | (i < SHADE_ORIGIN - 1
                                                        ? i + 1
@@ -135,6 +137,8 @@ static void on_instr(void *ctx, const InterpStep *s)
         return;
     if (wants(k, CHECK_OUTPUTS))
         outputs_before(k, s);
+    if (wants(k, CHECK_BOUNDS))
+        bounds_before(k, s);
     shadow_before(k, s);
 }
 

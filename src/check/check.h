@@ -52,6 +52,7 @@ typedef struct {
     int64_t count;              // elements, or times
     int launch;
     int64_t block;              // of the first time; -1: none
+    int param;                  // that it is about, or -1
 } CheckFinding;
 
 typedef struct {

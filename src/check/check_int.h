@@ -138,6 +138,9 @@ void flow_extern(Check *k, const InterpStep *s);
 void outputs_before(Check *k, const InterpStep *s);
 void outputs_launch(Check *k, const InterpStep *s);
 
+// bounds.c
+void bounds_before(Check *k, const InterpStep *s);
+
 // report.c
 void report_all(Check *k, Arena *a, const InterpResult *r, CheckFindings *out);
 #endif

@@ -97,7 +97,10 @@ static void put_count(TextBuf *b, int64_t n, const char *what)
 
 static CheckFinding *add(Report *r, FindingId id, Span at)
 {
-    vec_push(r->a, r->out, ((CheckFinding){.id = id, .at = at, .block = -1}));
+    vec_push(r->a, r->out, ((CheckFinding){.id = id,
+                                         .at = at,
+                                         .block = -1,
+                                         .param = -1}));
     return &r->out->at[r->out->len - 1];
 }
 
@@ -252,6 +255,23 @@ static void put_index(TextBuf *b, const CodeBuffer *c, const int64_t *shape,
     buf_puts(b, "]");
 }
 
+// Without a store it is an output that this configuration does not have.
+static bool is_stored(const Check *k, int buffer)
+{
+    const Code *c = k->code;
+
+    for (int l = 0; l < c->launch_count; l++)
+        for (int i = 0; i < c->launch[l].body.len; i++) {
+            const Instr *in = &c->launch[l].body.code[i];
+
+            if ((in->op == INSTR_VSTORE || in->op == INSTR_STORE ||
+                 in->op == INSTR_VATOMIC) &&
+                root_of_buffer(c, c->access[in->a].buffer) == buffer)
+                return true;
+        }
+    return false;
+}
+
 static void report_unwritten(Report *r, int buffer)
 {
     Check *k = r->k;
@@ -268,10 +288,11 @@ static void report_unwritten(Report *r, int buffer)
             first = first < 0 ? i / width : first;
             last = i / width;
         }
-    if (!never)
+    if (!never || !is_stored(k, buffer))
         return;
     f = add(r, FINDING_OUTPUT_UNWRITTEN, b->at);
     f->count = never / width;
+    f->param = b->param;
     put_count(&words, f->count, "element");
     buf_puts(&words, " of ");
     buf_grouped(&words, m->count / width);
@@ -299,6 +320,31 @@ static void report_conflict(Report *r, const Note *n)
     buf_puts(&words, "the other is stored here, by ");
     put_block(r, &words, n->launch, n->x[0]);
     add_note(r, f, span_of(r, n->launch, n->b), &words);
+}
+
+// ---- global indices ------------------------------------------------------
+
+static const Access *access_of(const Report *r, const Note *n)
+{
+    const Instr *i = &r->k->code->launch[n->launch].body.code[n->a];
+
+    return &r->k->code->access[i->a];
+}
+
+static void report_index(Report *r, const Note *n)
+{
+    CheckFinding *f = add(r, FINDING_INDEX_RANGE, span_of(r, n->launch, n->a));
+    const Access *a = access_of(r, n);
+    bool loaded = a->loaded >> n->x[0] & 1;
+
+    f->count = n->count;
+    f->message = text_format(
+        r->a, "%sindex %" PRId64 " of dimension %" PRId64 " of '%.*s', which "
+        "has %" PRId64 " elements there: %s", loaded ? "loaded " : "",
+        n->x[1], n->x[0], TEXT_ARG(name_of(r, n->buffer)), n->x[2],
+        a->store ? "the store is skipped" : "the load gives 0");
+    note_when(r, f, n);
+    f->fix = TEXT("test the index before it is used");
 }
 
 // ---- what interp itself found --------------------------------------------
@@ -371,6 +417,8 @@ void report_all(Check *k, Arena *a, const InterpResult *result,
     for (int i = 0; i < r.count; i++)
         if (notes[i].kind == NOTE_CONFLICT)
             report_conflict(&r, &notes[i]);
+        else if (notes[i].kind == NOTE_INDEX)
+            report_index(&r, &notes[i]);
     free(notes);
     keep_wanted(&r);
 }

@@ -14,12 +14,24 @@
 #include "cli/sweep.h"
 #include "support/parallel.h"
 
+// An output that a kernel left in part; the script's next may fill it.
+typedef struct {
+    const KernelObject *kernel;
+    CheckFinding finding;
+    const void *storage;
+} Pending;
+
 typedef struct {
     Cli *cli;
     CliFiles files;
     Session s;                  // of one file after the other
     CheckReport report;
-    Check *running;
+    Check *running;             // of a script's launch
+    const KernelArg *args;      // its
+    struct {
+        Pending *at;
+        int len, room;
+    } pending;
     TextBuf json_buf;
     Json json;
     SarifLog sarif;
@@ -38,6 +50,51 @@ static Check *watch(Checking *g, KernelObject *k, const bool *empty)
     return code ? check_create(code, &o) : NULL;
 }
 
+// Takes what a later launch can make good out of the list.
+static void set_aside(Checking *g, const KernelObject *k, CheckFindings *found)
+{
+    int kept = 0;
+
+    for (int i = 0; i < found->len; i++) {
+        const CheckFinding *f = &found->at[i];
+
+        if (f->id == FINDING_OUTPUT_UNWRITTEN)
+            vec_push(g->cli->arena, &g->pending,
+                     ((Pending){k, *f, g->args[f->param].tensor.storage}));
+        else
+            found->at[kept++] = *f;
+    }
+    found->len = kept;
+}
+
+// The script gives these tensors to a kernel: it knows what is in them.
+static void forget_pending(Checking *g, const KernelObject *k,
+                           const KernelArg *args, const bool *given)
+{
+    int kept = 0;
+
+    for (int i = 0; i < g->pending.len; i++) {
+        bool used = false;
+
+        for (int p = 0; p < k->ir->param_count; p++)
+            used |= given[p] && !args[p].is_scalar &&
+                    args[p].tensor.storage == g->pending.at[i].storage;
+        if (!used)
+            g->pending.at[kept++] = g->pending.at[i];
+    }
+    g->pending.len = kept;
+}
+
+static void report_pending(Checking *g)
+{
+    for (int i = 0; i < g->pending.len; i++) {
+        CheckFindings one = {&g->pending.at[i].finding, 1, 1};
+
+        check_report(&g->report, g->pending.at[i].kernel, &one);
+    }
+    g->pending.len = 0;
+}
+
 static void conclude(Checking *g, const KernelObject *k, Check *check,
                      const InterpResult *r)
 {
@@ -45,6 +102,8 @@ static void conclude(Checking *g, const KernelObject *k, Check *check,
 
     if (r->launches) {
         check_findings(check, g->cli->arena, r, &found);
+        if (g->running)
+            set_aside(g, k, &found);
         check_report(&g->report, k, &found);
         g->launches++;
     }
@@ -73,8 +132,8 @@ static void check_case(Checking *g, LaunchCase *c)
 
 // ---- launches of a script ---------------------------------------------------
 
-static void on_watching(void *ctx, KernelObject *k, const bool *given,
-                        InterpOptions *run)
+static void on_watching(void *ctx, KernelObject *k, const KernelArg *args,
+                        const bool *given, InterpOptions *run)
 {
     Checking *g = ctx;
     int n = k->ir->param_count;
@@ -82,6 +141,8 @@ static void on_watching(void *ctx, KernelObject *k, const bool *given,
 
     for (int i = 0; i < n; i++)
         empty[i] = !given[i];
+    forget_pending(g, k, args, given);
+    g->args = args;
     g->running = watch(g, k, empty);
     if (g->running)
         run->observer = check_observer(g->running);
@@ -190,6 +251,7 @@ static void one_file(Checking *g, const CliFile *file, HostOptions options)
             launch_all(g, file);
         else
             session_script(&g->s);
+        report_pending(g);
         end_file(g);
     }
     g->exit = exit_worst(g->exit, session_exit(&g->s));

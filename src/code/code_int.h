@@ -22,12 +22,15 @@ enum { FORM_TERMS = 12, DEPTH_LIMIT = 1000 };
 
 typedef enum { AT_SLOT, AT_ROW, AT_LANES } Level;
 
+// What a value depends on: bit d is block index d.
+enum { TAINT_BLOCKS = 7, TAINT_DATA = 8 };
+
 typedef struct {
     Level level;
     int reg; // slot or vector register
     DType dtype;
     bool temp;     // a vector register to be released after use
-    uint8_t taint; // per-thread code: bit d: depends on block index d
+    uint8_t taint; // per-thread code: TAINT_ bits
 } Val;
 
 // base + terms + row * (row of the iteration) + col * (column), plus lanes.
@@ -48,7 +51,7 @@ typedef struct {
     Range range;
     bool body;     // computed inside the current T.Parallel
     bool mutable;  // an alloc_var
-    uint8_t taint; // bit d: depends on block index d
+    uint8_t taint; // TAINT_ bits
 } SlotFact;
 
 typedef struct {

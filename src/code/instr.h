@@ -118,6 +118,8 @@ typedef struct {
     bool store;
     int rank;
     unsigned quiet;             // bit d: leaving dimension d is no finding
+    unsigned clipped;           // ... is what a tile copy may do
+    unsigned loaded;            // index d is a number from memory
     int site;
     AccessDim dim[CODE_RANK];
     bool permuted;              // the element is at offset `place`: a layout

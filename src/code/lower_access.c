@@ -168,6 +168,28 @@ static uint8_t index_taint(const Lower *l, const Form *index, int n)
     return taint;
 }
 
+static uint8_t loaded_taint(const Lower *l, const IrBuffer *b,
+                            const Form *index)
+{
+    return TAINT_DATA |
+           (is_global(b) ? index_taint(l, index, b->rank) : TAINT_BLOCKS);
+}
+
+// A number that was loaded, and at most a constant more.
+static bool is_loaded(const Lower *l, const Form *f)
+{
+    bool some = f->lanes.reg >= 0;
+
+    if (f->row || f->col || (some && !(taint_of(l, &f->lanes, 1) & TAINT_DATA)))
+        return false;
+    for (int i = 0; i < f->count; i++) {
+        if (!(l->fact.at[f->term[i].slot].taint & TAINT_DATA))
+            return false;
+        some = true;
+    }
+    return some;
+}
+
 static bool has_lanes(const Form *index, int n)
 {
     for (int d = 0; d < n; d++)
@@ -219,6 +241,9 @@ Spot spot_of(Lower *l, const IrBuffer *b, const Form *given, bool store,
             spot.level = form_level(&place);
     }
     a.quiet = is_global(b) ? all : quiet & all;
+    a.clipped = quiet & all;
+    for (int d = 0; d < b->rank; d++)
+        a.loaded |= (unsigned)is_loaded(l, &given[d]) << d;
     a.kind = a.permuted || has_lanes(index, b->rank)  ? ACCESS_LANES
              : !is_global(b) && in_range(l, b, index) ? ACCESS_FLAT
                                                       : ACCESS_DIMS;
@@ -352,7 +377,7 @@ static Val load_scalar(Lower *l, const IrBuffer *b, const Form *index,
     v.reg = scalar_instr(
         l, (Instr){.op = INSTR_LOAD, .dtype = (uint8_t)t, .a = s.access},
         invariant);
-    l->fact.at[v.reg].taint = is_global(b) ? index_taint(l, index, b->rank) : 7;
+    l->fact.at[v.reg].taint = loaded_taint(l, b, index);
     return v;
 }
 
@@ -384,7 +409,7 @@ static Val agreed_element(Lower *l, const IrBuffer *b, const Form *index)
                 .a = l->access.len - 1,
                 .b = new_site(l, SITE_AGREE, -1, false, TEXT(""))},
         false);
-    l->fact.at[v.reg].taint = 7;
+    l->fact.at[v.reg].taint = TAINT_BLOCKS | TAINT_DATA;
     return v;
 }
 
@@ -421,8 +446,7 @@ Val load_of(Lower *l, const IrBuffer *b, const Form *index, unsigned quiet)
     if (s.access < 0)
         return slot_value(int_slot(l, DT_I32, 0), t);
     v.level = s.level;
-    if (is_global(b))
-        v.taint = index_taint(l, index, b->rank);
+    v.taint = loaded_taint(l, b, index);
     v.reg = new_reg(l, true);
     emit(l, (Instr){.op = INSTR_VLOAD,
                     .flags = v.level == AT_ROW ? INSTR_ROW : 0,

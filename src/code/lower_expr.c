@@ -51,7 +51,8 @@ uint8_t taint_of(const Lower *l, const Val *v, int n)
     for (int i = 0; i < n; i++)
         taint |= v[i].level == AT_SLOT ? l->fact.at[v[i].reg].taint
                  : l->thread           ? v[i].taint
-                                       : 7;
+                                       : TAINT_BLOCKS |
+                                             (v[i].taint & TAINT_DATA);
     return taint;
 }
 

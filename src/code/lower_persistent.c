@@ -124,7 +124,7 @@ void lower_persistent(Lower *l, const IrStmt *s)
     wave = new_slot(l, false);
     emit(l, (Instr){.op = INSTR_MOV, .d = wave, .a = int_slot(l, DT_I64, 0)});
     loop_enter(l, &ctx, wave);
-    l->control |= l->fact.at[p.index.reg].taint;
+    l->control |= l->fact.at[p.index.reg].taint & TAINT_BLOCKS;
     entry = emit(l, (Instr){.op = INSTR_JUMPGE, .d = wave, .a = p.count.reg});
     one_wave(&p, wave);
     loop_continue_here(l, &ctx);

@@ -25,7 +25,7 @@ static Form block_part(Lower *l, const Form *f, Range *rest)
 
     other.count = 0;
     for (int i = 0; i < f->count; i++)
-        if (l->fact.at[f->term[i].slot].taint)
+        if (l->fact.at[f->term[i].slot].taint & TAINT_BLOCKS)
             part.term[part.count++] = f->term[i];
         else
             other.term[other.count++] = f->term[i];

@@ -275,7 +275,7 @@ uint8_t enter_control(Lower *l, Val cond)
 {
     uint8_t saved = l->control;
 
-    l->control |= taint_of(l, &cond, 1);
+    l->control |= taint_of(l, &cond, 1) & TAINT_BLOCKS;
     return saved;
 }
 

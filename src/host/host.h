@@ -67,8 +67,8 @@ typedef struct {
     void (*launching)(void *ctx, KernelObject *k, KernelArg *args);
     // It runs now: what may be set in `run`. given[i]: the script's tensor, not
     // one made for the output. May be NULL.
-    void (*watching)(void *ctx, KernelObject *k, const bool *given,
-                     InterpOptions *run);
+    void (*watching)(void *ctx, KernelObject *k, const KernelArg *args,
+                     const bool *given, InterpOptions *run);
     // A kernel was launched by the script, or by a profiler: for the report.
     // May be NULL.
     void (*launched)(void *ctx, const KernelObject *k, const InterpResult *r);

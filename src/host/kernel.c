@@ -492,7 +492,8 @@ static Value kernel_call(Lang *l, Foreign *self, const Args *call)
     if (k->host->options.launching)
         k->host->options.launching(k->host->options.ctx, k, args);
     if (k->host->options.watching)
-        k->host->options.watching(k->host->options.ctx, k, given, &options);
+        k->host->options.watching(k->host->options.ctx, k, args, given,
+                                  &options);
     InterpResult r = kernel_run(k, CODE_AS_WRITTEN, args, NULL, &options);
     if (r.launches && k->host->options.launched)
         k->host->options.launched(k->host->options.ctx, k, &r);

@@ -144,14 +144,15 @@ bool interp_touch_matrix(const InterpStep *s, const Matrix *m, int64_t rows,
     return true;
 }
 
-int64_t interp_index(const InterpStep *s, const Access *a, int d, int lane)
+int64_t interp_index(const InterpStep *s, const Access *a, bool by_row, int d,
+                     int lane)
 {
     const AccessDim *dim = &a->dim[d];
     uint64_t at = (uint64_t)s->slot[dim->slot].i;
+    int cols = by_row ? 1 : s->cols;
 
-    if (s->cols > 0)
-        at += (uint64_t)(dim->row * (s->row0 + lane / s->cols) +
-                         dim->col * (s->col0 + lane % s->cols));
+    at += (uint64_t)(dim->row * (s->row0 + lane / cols) +
+                     dim->col * (s->col0 + lane % cols));
     if (dim->lanes >= 0)
         at += (uint64_t)((const int64_t *)s->v[dim->lanes])[lane];
     return (int64_t)at;

@@ -60,8 +60,10 @@ typedef struct {
 } InterpMatrix;
 bool interp_touch_matrix(const InterpStep *s, const Matrix *m, int64_t rows,
                          int64_t cols, InterpMatrix *out);
-// The index of a lane in dimension d of an access, as the program wrote it.
-int64_t interp_index(const InterpStep *s, const Access *a, int d, int lane);
+// The index of a lane in dimension d of an access, as the program wrote it; of
+// a row when by_row.
+int64_t interp_index(const InterpStep *s, const Access *a, bool by_row, int d,
+                     int lane);
 // The extent of dimension d of a buffer.
 int64_t interp_extent(const InterpStep *s, int buffer, int d);
 // A global or scratch buffer as this worker has it: where its first element is

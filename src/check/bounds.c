@@ -1,0 +1,119 @@
+// bounds.c - global indices that only the guard of the access saves.
+//
+// Past the end an index that moves with the loop is a ragged tile: silent. A
+// negative one is a finding, unless a tile copy may leave its tensor there,
+// and so is a number that was loaded from memory and lies outside.
+#include "check/check_int.h"
+
+// Which instructions touch memory, and where their mask is.
+static bool access_of(const Check *k, const InterpStep *s, const Access **a,
+                      int *mask)
+{
+    const Instr *i = s->instr;
+
+    *mask = -1;
+    switch ((InstrOp)i->op) {
+    case INSTR_VLOAD:
+        *mask = i->b;
+        break;
+    case INSTR_VSTORE:
+    case INSTR_VATOMIC:
+        *mask = i->c;
+        break;
+    case INSTR_LOAD:
+    case INSTR_STORE:
+        break;
+    default:
+        return false;
+    }
+    *a = &k->code->access[i->a];
+    return true;
+}
+
+static bool is_global(const Check *k, int buffer)
+{
+    BufferPlace p = k->code->buffer[root_of_buffer(k->code, buffer)].place;
+
+    return p == BUFFER_PARAM || p == BUFFER_WORKSPACE || p == BUFFER_POINTED;
+}
+
+static bool is_scalar(const InterpStep *s)
+{
+    return s->instr->op == INSTR_LOAD || s->instr->op == INSTR_STORE;
+}
+
+static bool is_bad(const Access *a, int d, int64_t at, int64_t extent)
+{
+    if (a->loaded >> d & 1)
+        return at < 0 || at >= extent;
+    return at < 0 && !(a->clipped >> d & 1);
+}
+
+static void note_index(Check *k, const InterpStep *s, const Access *a, int d,
+                       int lane, int64_t at, int64_t extent)
+{
+    Note *n = note(k, s, NOTE_INDEX, d, a->buffer, 0);
+
+    if (!n->count) {
+        n->x[0] = d;
+        n->x[1] = at;
+        n->x[2] = extent;
+    }
+    if (!is_scalar(s))
+        note_lane(n, s, lane);
+    n->count++;
+}
+
+// The least index of a dimension without lanes of its own.
+static int64_t least(const InterpStep *s, const AccessDim *dim)
+{
+    int64_t low = s->slot[dim->slot].i + dim->row * s->row0 +
+                  dim->col * s->col0;
+
+    low += dim->row < 0 ? dim->row * (s->rows - 1) : 0;
+    return low + (dim->col < 0 ? dim->col * (s->cols - 1) : 0);
+}
+
+static void check_lanes(Check *k, const InterpStep *s, const Access *a, int d,
+                        int mask)
+{
+    const int32_t *active = mask < 0 ? NULL : s->v[mask];
+    int64_t extent = interp_extent(s, a->buffer, d);
+    bool by_row = s->instr->flags & INSTR_ROW;
+    int n = by_row ? s->rows : s->n;
+
+    if (a->dim[d].lanes < 0 && !(a->loaded >> d & 1) &&
+        least(s, &a->dim[d]) >= 0)
+        return;
+    for (int j = 0; j < n; j++) {
+        int64_t at;
+
+        if (active && !active[j])
+            continue;
+        at = interp_index(s, a, by_row, d, j);
+        if (is_bad(a, d, at, extent))
+            note_index(k, s, a, d, j, at, extent);
+    }
+}
+
+void bounds_before(Check *k, const InterpStep *s)
+{
+    const Access *a;
+    int mask;
+
+    if (!access_of(k, s, &a, &mask) || a->kind == ACCESS_FLAT ||
+        !is_global(k, a->buffer))
+        return;
+    for (int d = 0; d < a->rank; d++) {
+        int64_t at, extent;
+
+        if (!is_scalar(s)) {
+            check_lanes(k, s, a, d, mask);
+            continue;
+        }
+        at = s->slot[a->dim[d].slot].i;
+        extent = interp_extent(s, a->buffer, d);
+        if (is_bad(a, d, at, extent))
+            note_index(k, s, a, d, 0, at, extent);
+    }
+}
