@@ -473,6 +473,20 @@ static void check_assumes(KernelObject *k, const KernelArg *args, Span at)
                "for this call of '%.*s'", TEXT_ARG(t), TEXT_ARG(k->ir->name));
 }
 
+// A GPU refuses to launch no block, and so do upstream's kernels.
+static void check_grids(const KernelObject *k, const InterpResult *r, Span at)
+{
+    for (int i = 0; i < r->launches && i < (int)countof(r->grid); i++) {
+        const int64_t *n = r->grid[i];
+
+        if (n[0] <= 0 || n[1] <= 0 || n[2] <= 0)
+            lang_raise(k->host->lang, "RuntimeError", at, "'%.*s' launches a "
+                       "grid of %lld x %lld x %lld blocks; each dimension has "
+                       "at least 1", TEXT_ARG(k->ir->name), (long long)n[0],
+                       (long long)n[1], (long long)n[2]);
+    }
+}
+
 static Value kernel_call(Lang *l, Foreign *self, const Args *call)
 {
     KernelObject *k = (KernelObject *)self;
@@ -501,9 +515,11 @@ static Value kernel_call(Lang *l, Foreign *self, const Args *call)
     if (r.printed.len)
         buf_write(&r.printed, k->host->options.out);
     bool ok = r.ok || r.finding_total;
+    InterpResult grids = r;
     interp_result_release(&r);
     if (!ok)
         did_not_run(k, call);
+    check_grids(k, &grids, call->at_span);
     return out;
 }
 

@@ -79,6 +79,14 @@ static const char *const emitters[] = {
 #include "host/prelude/emitters.inc"
     NULL
 };
+static const char *const kernel[] = {
+#include "host/prelude/kernel.inc"
+    NULL
+};
+static const char *const eager_ast[] = {
+#include "host/prelude/eager_ast.inc"
+    NULL
+};
 static const char *const dtypes[] = {
 #include "host/prelude/dtypes.inc"
     NULL
@@ -128,6 +136,8 @@ static const struct {
     {"tilelang.cuda.intrinsics.sparse_layout", sparse_layout},
     {"_emitters", emitters},
     {"tilelang.language.dtypes", dtypes},
+    {"tilelang.language.kernel", kernel},
+    {"tilelang.language.eager.ast", eager_ast},
     {"tilelang.tvm.error", tvm_error},
     {"packaging.version", version},
     {"gc", gc},

@@ -612,7 +612,7 @@ static Value method_call(Lang *l, Frame *f, const Ast *e, Value self)
 {
     Text name = e->a->text;
     Span at = e->a->at, name_at = e->a->name_at;
-    Value callee;
+    Value callee, literal;
     Args args;
 
     if (takes_arguments_first(l, self, name)) {
@@ -625,6 +625,8 @@ static Value method_call(Lang *l, Frame *f, const Ast *e, Value self)
         return call_with_self(l, callee, self, &args);
     }
     callee = getattr_or_raise(l, self, name, at, name_at);
+    if (unsigned_literal(l, callee, e, &literal))
+        return literal;
     temp_push(l, callee);
     args = eval_args(l, f, e);
     l->more->at = e->at;

@@ -101,6 +101,7 @@ bool device_method(Lang *l, Value v, Text name, const Args *args, Value *out);
 Value prim_call(Lang *l, Op op, const Args *args);
 Value prim_getitem(Lang *l, Op op, Value index, Span at);
 Value dtype_call(Lang *l, DType t, const Args *args);
+bool unsigned_literal(Lang *l, Value callee, const Ast *call, Value *out);
 Value macro_call(Lang *l, Function *macro, const Args *args);
 // Module tilelang.language; `from tilelang.language import *` works as well.
 Module *language_module(Lang *l);

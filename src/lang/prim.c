@@ -1,5 +1,9 @@
 // prim.c - calls of T.* primitives: arguments by the op table, scalar functions
 // to expressions.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "lang/trace_int.h"
 
 // ---- binding -------------------------------------------------------------------
@@ -457,15 +461,38 @@ Value prim_call(Lang *l, Op op, const Args *args)
     lang_unsupported(l, args->at_span, "calling '%s'", b.info->surface);
 }
 
+// A literal of 64 bits has no value of its own: T.uint64(0xFFFFFFFFFFFFFFFF).
+bool unsigned_literal(Lang *l, Value callee, const Ast *call, Value *out)
+{
+    const Ast *e = call->x.len == 1 ? call->x.at[0] : NULL;
+    char digits[80];
+    size_t n = 0;
+
+    if (callee.kind != VAL_DTYPE || callee.dtype != DT_U64 || !e
+        || e->kind != AST_NUMBER || !e->big || e->is_float)
+        return false;
+    for (size_t i = 0; i < e->text.len && n + 1 < sizeof digits; i++)
+        if (e->text.at[i] != '_')
+            digits[n++] = e->text.at[i];
+    digits[n] = '\0';
+    errno = 0;
+    uint64_t v = strtoull(digits, NULL, 0);
+    if (errno || strpbrk(digits, "oObB"))
+        return false;
+    *out = v_expr(ir_int(trace_kernel(l), DT_U64, (int64_t)v, e->at));
+    return true;
+}
+
 Value dtype_call(Lang *l, DType t, const Args *args)
 {
     static const char *const names[] = {"value="};
     Value v;
     args_bind(l, dtype_info(t)->name, args, names, 1, &v);
-    if (v.kind == VAL_UNBOUND)
-        return v_dtype(t);      // T.float16(): the annotation of a scalar
     IrKernel *k = trace_kernel(l);
     IrExpr *e;
+    if (v.kind == VAL_UNBOUND)  // a variable: see T.let
+        return v_expr(ir_use(k, ir_var(k, VAR_LET, TEXT("v"), t,
+                                       args->at_span), args->at_span));
     if (v.kind == VAL_FLOAT && dtype_is_float(t))
         e = ir_float(k, t, v.f, args->at_span);
     else if (v.kind == VAL_INT && dtype_is_float(t))

@@ -354,6 +354,34 @@ static Value tensor_at(Lang *l, const Bound *b)
     return v_buffer(buffer);
 }
 
+// T.match_buffer(param, shape, dtype): the T.handle is this tensor.
+static Value match_buffer(Lang *l, const Bound *b)
+{
+    IrKernel *k = trace_need(l, b->info->surface, b->call)->k;
+    TensorSpec spec = {.shape = shape_list(l, b->at[1], b->spans[1]),
+                       .dtype = bound_given(b, 2)
+                                    ? value_to_dtype(l, b->at[2], b->spans[2])
+                                    : DT_F32,
+                       .scope = SCOPE_GLOBAL, .at = b->call};
+    Value v = b->at[0];
+
+    if (bound_given(b, 4))
+        spec.strides = shape_list(l, b->at[4], b->spans[4]);
+    for (int i = 0; i < k->param_count; i++) {
+        IrParam *p = &k->params[i];
+
+        if (!p->pointer || v.kind != VAL_EXPR || v.expr->kind != EXPR_VAR
+            || v.expr->var != p->var)
+            continue;
+        *p = (IrParam){.name = p->name,
+                       .buffer = trace_tensor(l, &spec, p->name, b->call)};
+        p->buffer->param = i;
+        return v_buffer(p->buffer);
+    }
+    lang_raise(l, "TypeError", b->spans[0], "%s takes a T.handle parameter "
+               "that is matched nowhere else", b->info->surface);
+}
+
 bool alloc_call(Lang *l, const Bound *b, Value *out)
 {
     switch (b->op) {
@@ -393,6 +421,9 @@ bool alloc_call(Lang *l, const Bound *b, Value *out)
     case OP_MAKE_TENSOR:
     case OP_MAKE_TENSOR_FROM_ADDR:
         *out = tensor_at(l, b);
+        return true;
+    case OP_MATCH_BUFFER:
+        *out = match_buffer(l, b);
         return true;
     case OP_RESHAPE:
     case OP_VIEW:

@@ -20,7 +20,7 @@ static IrExpr *two(Lang *l, Op op, IrExpr *a, IrExpr *b, Span at)
 
 // ---- thread indices ---------------------------------------------------------
 
-static const IrStmt *launch_around(Lang *l, const Bound *b)
+const IrStmt *launch_around(Lang *l, const Bound *b)
 {
     Trace *t = trace_need(l, b->info->surface, b->call);
 
@@ -30,7 +30,7 @@ static const IrStmt *launch_around(Lang *l, const Bound *b)
     return t->launch;
 }
 
-static IrExpr *thread_dim(Lang *l, const Bound *b, int64_t dim)
+IrExpr *thread_dim(Lang *l, const Bound *b, int64_t dim)
 {
     if (dim < 0 || dim > 2)
         lang_raise(l, "IndexError", b->call,
@@ -97,38 +97,6 @@ static Value warp_index(Lang *l, const Bound *b)
         size *= positive(l, b, 1, 4);
     return v_expr(two(l, lane ? OP_FLOORMOD : OP_FLOORDIV, thread_number(l, b),
                       constant(l, size, b->call), b->call));
-}
-
-// T.thread_binding(start, stop, thread="threadIdx.x"): the index itself; as
-// what a for loop iterates it is one turn for each thread.
-static Value thread_binding(Lang *l, const Bound *b)
-{
-    const IrStmt *launch = launch_around(l, b);
-    static const char *const names[] = {"threadIdx.x", "threadIdx.y",
-                                        "threadIdx.z"};
-    Value thread = b->at[2], stop = b->at[1], start = v_int(0);
-    int dim = -1;
-
-    if (thread.kind == VAL_UNBOUND && stop.kind == VAL_STR) {
-        thread = stop;
-        stop = b->at[0];
-    } else if (stop.kind == VAL_UNBOUND) {
-        stop = b->at[0];
-    } else {
-        start = b->at[0];
-    }
-    for (int d = 0; d < 3; d++)
-        if (thread.kind == VAL_STR && text_is(thread.s, names[d]))
-            dim = d;
-    if (dim < 0)
-        lang_unsupported(l, b->call, "T.thread_binding of something other than "
-                         "threadIdx.x, .y or .z");
-    if (start.kind != VAL_INT || start.i || stop.kind != VAL_INT ||
-        stop.i != launch->threads[dim])
-        lang_raise(l, "ValueError", b->call,
-                   "T.thread_binding goes over all %lld threads of %s, from 0",
-                   (long long)launch->threads[dim], names[dim]);
-    return v_expr(thread_dim(l, b, dim));
 }
 
 static Value shuffle_elect(Lang *l, const Bound *b)
@@ -275,6 +243,22 @@ static Value nth_bit(Lang *l, const Bound *b)
                     itself, out, b->call);
     trace_builder_ok(l, out, b->call);
     return v_expr(out);
+}
+
+// T.let(v, value), v being what v = T.int32() declared.
+static void let(Lang *l, const Bound *b)
+{
+    const Value v = b->at[0];
+
+    if (v.kind != VAL_EXPR || v.expr->kind != EXPR_VAR
+        || v.expr->var->kind != VAR_LET)
+        lang_raise(l, "TypeError", b->spans[0], "T.let takes a variable such "
+                   "as v = T.int32()");
+    IrStmt *s = ir_let(trace_kernel(l), TEXT("v"),
+                       ir_cast(l->trace->k, to_expr(l, b->at[1], b->spans[1]),
+                               v.expr->dtype, true, b->call), b->call);
+    s->var = v.expr->var;
+    trace_add(l, s);
 }
 
 // ---- scopes: T.ws, T.attr ---------------------------------------------------
@@ -591,7 +575,8 @@ bool thread_call(Lang *l, Bound *b, Value *out)
         *out = thread_bindings(l, b);
         return true;
     case OP_THREAD_BINDING:
-        *out = thread_binding(l, b);
+    case OP_LAUNCH_THREAD:
+        *out = axis_call(l, b);
         return true;
     case OP_GET_LANE_IDX:
     case OP_GET_WARP_IDX:
@@ -626,6 +611,13 @@ bool thread_call(Lang *l, Bound *b, Value *out)
     case OP_ATTR:
         *out = attr_scope(l, b);
         return true;
+    case OP_LET:
+        trace_need(l, b->info->surface, b->call);
+        let(l, b);
+        return true;
+    case OP_SBLOCK:
+        *out = scope_of(l, NULL, b->call);
+        return true;
     case OP_TVM_THREAD_ALLREDUCE:
         *out = all_reduce(l, b);
         return true;
@@ -652,6 +644,8 @@ bool thread_call(Lang *l, Bound *b, Value *out)
         *out = random_init(l, b);
         return true;
     case OP_FUNC_ATTR:
+    case OP_READS:
+    case OP_WRITES:
         return true;
     case OP_RNG_RAND_FLOAT:
         *out = random_float(l, b);

@@ -220,6 +220,8 @@ static Value declare_param(Lang *l, Text name, Value annotation, Span at)
         k->params[i].pointer = true;
         return v_expr(ir_use(k, v, at));
     }
+    if (annotation.kind == VAL_EXPR && annotation.expr->kind == EXPR_VAR)
+        annotation = v_dtype(annotation.expr->dtype);       // T.int32()
     if (annotation.kind == VAL_DTYPE) {
         IrVar *v = ir_var(k, VAR_PARAM, name, annotation.dtype, at);
         ir_param(k, name, NULL, v);

@@ -138,11 +138,16 @@ static Flow thread_loop(Lang *l, Frame *f, const Ast *s, Value index)
     return exec_block(l, f, &s->x);
 }
 
+static Flow launch_loop(Lang *l, Frame *f, const Ast *s,
+                        const LoopFrame *loop);
+
 Flow trace_for(Lang *l, Frame *f, const Ast *s)
 {
     Trace *t = l->trace;
     Value it = loop_frame(l, f, s);
 
+    if (it.kind == VAL_LOOPFRAME && it.loop->axis)
+        return launch_loop(l, f, s, it.loop);
     if (it.kind == VAL_EXPR && it.expr->kind == EXPR_OP
         && it.expr->op == OP_GET_THREAD_BINDING)
         return thread_loop(l, f, s, it);
@@ -278,30 +283,69 @@ static IrStmt *launch_stmt(Lang *l, const KernelFrame *frame, Span at)
 
 static Flow with_items(Lang *l, Frame *f, const Ast *s, int i);
 
-static Flow trace_launch(Lang *l, Frame *f, const Ast *s, int i,
-                         const KernelFrame *frame)
+// Statements go into the launch from here to close_launch.
+static IrStmt *open_launch(Lang *l, const KernelFrame *frame, Span at,
+                           Span body)
 {
     Trace *t = l->trace;
-    const Ast *item = s->x.at[i];
-
-    if (t->probing)
-        return FLOW_RETURN;
-    if (t->launch)
-        lang_raise(l, "TypeError", item->at, "T.Kernel inside T.Kernel");
-    IrStmt *launch = launch_stmt(l, frame, item->at);
-    TraceScope *scope = scope_open(l, f, "a T.Kernel");
-    scope->runs_once = true;
-    if (item->b)
-        bind_vars(l, f, item->b, launch, "the grid");
-    t->launch = launch;
-    t->first = 0;
     IrStmt *outer = t->block;
-    launch->then = t->block = ir_block(t->k, s->at);
-    Flow flow = with_items(l, f, s, i + 1);
+
+    t->launch = launch_stmt(l, frame, at);
+    t->first = 0;
+    t->launch->then = t->block = ir_block(t->k, body);
+    return outer;
+}
+
+static void close_launch(Lang *l, TraceScope *scope, IrStmt *outer)
+{
+    Trace *t = l->trace;
+    IrStmt *launch = t->launch;
+
     t->block = outer;
     t->launch = NULL;
     trace_scope_close(l, scope);
     trace_add(l, launch);
+}
+
+static Flow trace_launch(Lang *l, Frame *f, const Ast *s, int i,
+                         const KernelFrame *frame)
+{
+    const Ast *item = s->x.at[i];
+
+    if (l->trace->probing)
+        return FLOW_RETURN;
+    if (l->trace->launch)
+        lang_raise(l, "TypeError", item->at, "T.Kernel inside T.Kernel");
+    TraceScope *scope = scope_open(l, f, "a T.Kernel");
+    scope->runs_once = true;
+    IrStmt *outer = open_launch(l, frame, item->at, s->at);
+    if (item->b)
+        bind_vars(l, f, item->b, l->trace->launch, "the grid");
+    Flow flow = with_items(l, f, s, i + 1);
+    close_launch(l, scope, outer);
+    return flow;
+}
+
+// for bx in T.thread_binding(n, thread="blockIdx.x"): the first of such loops
+// is the launch, those in it add to it.
+static Flow launch_loop(Lang *l, Frame *f, const Ast *s, const LoopFrame *loop)
+{
+    Trace *t = l->trace;
+
+    if (t->probing)
+        return FLOW_RETURN;
+    if (t->launch)
+        return thread_loop(l, f, s, launch_axis(l, loop, s->b->at));
+    IrExpr *one = ir_int(t->k, DT_I32, 1, s->b->at);
+    KernelFrame frame = {.rank = 3, .grid = {one, one, one},
+                         .threads = {1, 1, 1}};
+    TraceScope *scope = scope_open(l, f, "a launch");
+    scope->runs_once = true;
+    IrStmt *outer = open_launch(l, &frame, s->b->at, s->at);
+    t->by_axes = true;
+    Flow flow = thread_loop(l, f, s, launch_axis(l, loop, s->b->at));
+    t->by_axes = false;
+    close_launch(l, scope, outer);
     return flow;
 }
 

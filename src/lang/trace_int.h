@@ -13,6 +13,8 @@ typedef struct LoopFrame {
     IrExpr *condition;          // T.While: nothing else is set
     bool is_scope;              // T.ws, T.attr: for a `with`, no loop
     IrExpr *guard;              // T.ws: which threads, or NULL: all
+    int axis;                   // T.thread_binding that is part of a launch:
+                                // 1 blockIdx.x ... 6 threadIdx.z
     IrAttr *attrs;
     Span at;
 } LoopFrame;
@@ -51,6 +53,7 @@ struct Trace {
     Function *function;
     IrStmt *block;              // statements are appended here
     IrStmt *launch;             // the T.Kernel around, or NULL
+    bool by_axes;               // ... loops over its axes made it
     int first;                  // statements put at its start: see trace_first
     TraceScope *scope;
     int loop_depth;
@@ -194,6 +197,11 @@ void vector_fill(Lang *l, const IrRegion *r, Value v, Span at);
 bool stage_call(Lang *l, const Bound *b, Value *out);
 // prim_thread.c: per-thread code and barriers. False: not one of these.
 bool thread_call(Lang *l, Bound *b, Value *out);
+const IrStmt *launch_around(Lang *l, const Bound *b);
+IrExpr *thread_dim(Lang *l, const Bound *b, int64_t dim);
+// prim_axis.c
+Value axis_call(Lang *l, const Bound *b);
+Value launch_axis(Lang *l, const LoopFrame *f, Span at);
 // prim_extern.c: T.call_extern
 Args extern_args(Lang *l, const Args *args);    // dtype= comes first
 Value extern_call(Lang *l, const Bound *b);
