@@ -6,18 +6,19 @@
 
 typedef enum {
     DUMP_TOKENS, DUMP_AST, DUMP_IR, DUMP_CODE, DUMP_PLAN,
-    DUMP_CUDA
+    DUMP_CUDA, DUMP_HIP
 } DumpStage;
 
 static DumpStage wanted(const Cli *c)
 {
     static const char *const names[] = {"tokens", "ast", "ir", "code",
-                                        "plan",   "cuda"};
+                                        "plan",   "cuda", "hip"};
     Text name = cli_text(c, OPT_STAGE, "ir");
     for (size_t i = 0; i < countof(names); i++)
         if (text_is(name, names[i]))
             return (DumpStage)i;
-    cli_usage(c, "--stage '%.*s': expected tokens, ast, ir, code, plan or cuda",
+    cli_usage(c, "--stage '%.*s': expected tokens, ast, ir, code, plan, "
+              "cuda or hip",
               TEXT_ARG(name));
 }
 
@@ -46,17 +47,19 @@ static void dump_plans(Session *s, KernelObject *k, DumpStage stage)
 {
     Cli *c = s->cli;
     const Device *targets[DEVICE_COUNT];
-    int n = cli_devices(c, "h100", targets, DEVICE_COUNT);
+    bool source = stage == DUMP_CUDA || stage == DUMP_HIP;
+    int n = cli_devices(c, stage == DUMP_HIP ? "mi300x" : "h100", targets,
+                        DEVICE_COUNT);
 
     for (int i = 0; i < n; i++) {
         TextBuf b = {0};
-        bool cuda = stage == DUMP_CUDA;
         Plan *p = plan_build(c->arena, k->ir, targets[i],
-                             cuda ? PLAN_TILESIM : PLAN_TILELANG);
-        GpuProgram *g = p && cuda ? gpu_emit(c->arena, p, gpu_dialect_cuda(),
-                                             c->sources)
-                                  : NULL;
-        if (p && !cuda)
+                             source ? PLAN_TILESIM : PLAN_TILELANG);
+        const GpuDialect *d = stage == DUMP_HIP ? gpu_dialect_hip()
+                                                : gpu_dialect_cuda();
+        GpuProgram *g = p && source ? gpu_emit(c->arena, p, d, c->sources)
+                                    : NULL;
+        if (p && !source)
             plan_print(&b, p);
         if (g)
             buf_text(&b, g->source);

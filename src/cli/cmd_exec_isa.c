@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/exec_isa.h"
+#include "cli/isa_orders.h"
 #include "cli/json_keys.h"
 #include "support/json.h"
 #include "support/parallel.h"
@@ -16,10 +17,7 @@ typedef struct {
     IsaArg *args;
     int arg_count;
     GfxBuffer *buffers;
-    GfxResult result;                           // of the first interleaving
-    GfxFinding *findings;                       // of all
-    int finding_count;
-    int orders;                                 // interleavings that ran
+    IsaOrders done;
     double seconds;
 } Job;
 
@@ -130,74 +128,15 @@ static void make_kernarg(Job *j)
     j->launch.kernarg = at;
 }
 
-// ---- running ----------------------------------------------------------------
-
-static void add_finding(Job *j, GfxFinding f)
-{
-    for (int i = 0; i < j->finding_count; i++)
-        if (j->findings[i].kind == f.kind && j->findings[i].pc == f.pc)
-            return;
-    j->findings = xrealloc(j->findings, j->finding_count + 1,
-                           sizeof *j->findings);
-    j->findings[j->finding_count++] = f;
-}
-
-static void run_order(Job *j, uint64_t seed, GfxResult *out)
-{
-    const char *why;
-    fill_buffers(j);
-    j->launch.seed = seed;
-    if (!gfx_run(j->cli->arena, &j->launch, out, &why))
-        cli_usage(j->cli, "%s", why);
-    for (int i = 0; i < out->finding_count; i++)
-        add_finding(j, out->findings[i]);
-    j->orders++;
-}
-
-static uint8_t **keep_results(const Job *j)
-{
-    uint8_t **kept = xcalloc(j->launch.buffer_count + 1, sizeof *kept);
-    for (int i = 0; i < j->launch.buffer_count; i++) {
-        kept[i] = xmalloc(j->buffers[i].bytes + 1);
-        memcpy(kept[i], j->buffers[i].at, j->buffers[i].bytes);
-    }
-    return kept;
-}
-
-static void compare_order(Job *j, uint8_t **kept, const GfxResult *other)
-{
-    GfxFinding f = {.kind = GFX_DIVERGED, .pc = j->launch.kernel->entry,
-                    .lane = -1, .count = 1};
-    // Sums of floats in memory may come in any order.
-    if (other->stopped || other->float_atomics)
-        return;
-    for (int i = 0; i < j->launch.buffer_count; i++)
-        if (memcmp(kept[i], j->buffers[i].at, j->buffers[i].bytes)) {
-            f.value = (uint64_t)i;
-            add_finding(j, f);
-            return;
-        }
-}
-
-static void run_all(Job *j)
+static void run_orders(Job *j)
 {
     int orders = (int)cli_int(j->cli, OPT_INTERLEAVE, 3, 1, 1000);
     uint64_t seed = (uint64_t)cli_int(j->cli, OPT_SEED, 0, 0, INT64_MAX);
     double from = time_now();
-    run_order(j, 0, &j->result);
-    uint8_t **kept = keep_results(j);
-    for (int i = 1; i < orders && !j->result.stopped; i++) {
-        GfxResult other;
-        run_order(j, seed + (uint64_t)i, &other);
-        compare_order(j, kept, &other);
-        if (other.stopped)
-            j->result.stopped = true;
-    }
-    for (int i = 0; i < j->launch.buffer_count; i++) {
-        memcpy(j->buffers[i].at, kept[i], j->buffers[i].bytes);
-        free(kept[i]);
-    }
-    free(kept);
+    const char *why;
+
+    if (!isa_run(j->cli->arena, &j->launch, orders, seed, &j->done, &why))
+        cli_usage(j->cli, "%s", why);
     j->seconds = time_now() - from;
 }
 
@@ -224,28 +163,6 @@ static int64_t blocks_of(const Job *j)
     return (int64_t)j->launch.grid[0] * j->launch.grid[1] * j->launch.grid[2];
 }
 
-static void put_instruction(TextBuf *b, const Job *j, uint64_t pc)
-{
-    isa_print(b, &j->object->code[(pc - OBJECT_BASE) / 4]);
-}
-
-static void put_finding(TextBuf *b, const Job *j, const GfxFinding *f)
-{
-    const GfxKernel *k = gfx_kernel_at(j->object, f->pc);
-    buf_printf(b, "%s:%s+0x%llx: error: ", j->file, k ? k->name : "",
-               (unsigned long long)(f->pc - (k ? k->entry : OBJECT_BASE)));
-    gfx_finding_put(b, j->object, f);
-    buf_printf(b, " [%s]\n    ", gfx_finding_id(f->kind));
-    put_instruction(b, j, f->pc);
-    buf_printf(b, "\n    workgroup %lld, wave %d", (long long)f->block,
-               f->wave);
-    if (f->lane >= 0)
-        buf_printf(b, ", lane %d", f->lane);
-    if (f->count > 1)
-        buf_printf(b, "; %lld times", (long long)f->count);
-    buf_addc(b, '\n');
-}
-
 static void put_head(TextBuf *b, const Job *j)
 {
     const GfxKernel *k = j->launch.kernel;
@@ -258,73 +175,36 @@ static void put_head(TextBuf *b, const Job *j)
                "LDS %d bytes, private %d bytes a lane\n", k->vgprs, k->agprs,
                k->sgprs, k->vgpr_spills, k->sgpr_spills,
                k->lds_bytes + l->dynamic_lds, k->scratch_bytes);
-    buf_printf(b, "orders    %d interleaving%s of the waves\n\n", j->orders,
-               j->orders == 1 ? "" : "s");
-}
-
-static const char *counter_basis(const Job *j, GfxCounter c)
-{
-    if (c == COUNT_LOAD_SECTORS || c == COUNT_STORE_SECTORS)
-        return "estimate";
-    if (c == COUNT_CONFLICT || c == COUNT_IDX_ACTIVE)
-        return j->result.conflicts_estimate ? "estimate" : "published";
-    return "";
-}
-
-static void put_counters(TextBuf *b, const Job *j)
-{
-    for (int c = 0; c < GFX_COUNTERS; c++) {
-        size_t from = b->len;
-        if (!j->result.count[c])
-            continue;
-        buf_printf(b, "  %-21s", gfx_counter_name((GfxCounter)c));
-        TextBuf n = {0};
-        buf_grouped(&n, j->result.count[c]);
-        buf_printf(b, "%16.*s  %s", (int)n.len, n.at,
-                   counter_basis(j, (GfxCounter)c));
-        buf_release(&n);
-        while (b->len > from && b->at[b->len - 1] == ' ')
-            b->len--;
-        buf_addc(b, '\n');
-    }
+    buf_printf(b, "orders    %d interleaving%s of the waves\n\n", j->done.count,
+               j->done.count == 1 ? "" : "s");
 }
 
 static void put_last_line(TextBuf *b, const Job *j)
 {
-    if (j->result.stopped)
+    if (j->done.result.stopped)
         buf_printf(b, "\nstopped %s: %lld of %lld workgroups were done\n",
                    parallel_cancelled() == SIGINT ? "by Ctrl-C"
                                                   : "by --timeout",
-                   (long long)j->result.blocks_done,
+                   (long long)j->done.result.blocks_done,
                    (long long)blocks_of(j));
-    else if (j->finding_count)
-        buf_printf(b, "\n%d finding%s in %.2f s\n", j->finding_count,
-                   j->finding_count == 1 ? "" : "s", j->seconds);
+    else if (j->done.finding_count)
+        buf_printf(b, "\n%d finding%s in %.2f s\n", j->done.finding_count,
+                   j->done.finding_count == 1 ? "" : "s", j->seconds);
     else
         buf_printf(b, "\nclean, %lld workgroup%s in %.2f s\n",
                    (long long)blocks_of(j), blocks_of(j) == 1 ? "" : "s",
                    j->seconds);
 }
 
-static ExitCode exit_of(const Job *j)
-{
-    ExitCode code = EXIT_CLEAN;
-    if (j->result.stopped)
-        code = parallel_cancelled() == SIGINT ? EXIT_INTERRUPTED : EXIT_LIMIT;
-    for (int i = 0; i < j->finding_count; i++)
-        code = exit_worst(code, gfx_finding_exit(j->findings[i].kind));
-    return code;
-}
-
 static void report_text(Job *j)
 {
     TextBuf b = {0};
-    for (int i = 0; i < j->finding_count; i++)
-        put_finding(&b, j, &j->findings[i]);
+    for (int i = 0; i < j->done.finding_count; i++)
+        isa_put_finding(&b, j->file, j->object, &j->done.findings[i]);
     buf_write(&b, stderr);
     buf_clear(&b);
     put_head(&b, j);
-    put_counters(&b, j);
+    isa_put_counters(&b, &j->done.result);
     put_last_line(&b, j);
     buf_write(&b, stdout);
     buf_release(&b);
@@ -352,7 +232,7 @@ static void json_finding(Json *out, const Job *j, const GfxFinding *f)
     key_text(out, "function", text_of(k ? k->name : ""));
     key_int(out, "offset", (int64_t)(f->pc - (k ? k->entry : OBJECT_BASE)));
     buf_clear(&b);
-    put_instruction(&b, j, f->pc);
+    isa_print(&b, &j->object->code[(f->pc - OBJECT_BASE) / 4]);
     key_text(out, "instruction", buf_view(&b));
     key_int(out, "workgroup", f->block);
     key_int(out, "wave", f->wave);
@@ -383,12 +263,12 @@ static void json_counters(Json *out, const Job *j)
     json_key(out, TEXT("counters"));
     json_begin_object(out);
     for (int c = 0; c < GFX_COUNTERS; c++)
-        key_int(out, gfx_counter_name((GfxCounter)c), j->result.count[c]);
+        key_int(out, gfx_counter_name((GfxCounter)c), j->done.result.count[c]);
     json_end_object(out);
     key_text(out, "conflicts_basis",
-             text_of(counter_basis(j, COUNT_CONFLICT)));
+             text_of(isa_counter_basis(&j->done.result, COUNT_CONFLICT)));
     key_text(out, "sectors_basis",
-             text_of(counter_basis(j, COUNT_LOAD_SECTORS)));
+             text_of(isa_counter_basis(&j->done.result, COUNT_LOAD_SECTORS)));
 }
 
 static void report_json(Job *j)
@@ -403,37 +283,19 @@ static void report_json(Job *j)
     json_sizes(&out, "grid", j->launch.grid);
     json_sizes(&out, "block", j->launch.block);
     json_kernel(&out, j);
-    key_int(&out, "interleavings", j->orders);
+    key_int(&out, "interleavings", j->done.count);
     json_counters(&out, j);
     json_key(&out, TEXT("findings"));
     json_begin_array(&out);
-    for (int i = 0; i < j->finding_count; i++)
-        json_finding(&out, j, &j->findings[i]);
+    for (int i = 0; i < j->done.finding_count; i++)
+        json_finding(&out, j, &j->done.findings[i]);
     json_end_array(&out);
-    key_int(&out, "workgroups_done", j->result.blocks_done);
+    key_int(&out, "workgroups_done", j->done.result.blocks_done);
     json_key(&out, TEXT("stopped"));
-    json_bool(&out, j->result.stopped);
-    key_int(&out, "exit", exit_of(j));
+    json_bool(&out, j->done.result.stopped);
+    key_int(&out, "exit", isa_exit(&j->done));
     json_end_object(&out);
     buf_addc(&b, '\n');
-    buf_write(&b, stdout);
-    buf_release(&b);
-}
-
-static void disassemble(const GfxObject *o, const GfxKernel *k)
-{
-    TextBuf b = {0};
-    uint64_t at = k->entry;
-    while (at < k->end) {
-        const IsaInstr *in = &o->code[(at - OBJECT_BASE) / 4];
-        uint32_t word;
-        memcpy(&word, o->image + (at - OBJECT_BASE), sizeof word);
-        buf_printf(&b, "%6llx  %08x  ", (unsigned long long)(at - k->entry),
-                   word);
-        isa_print(&b, in);
-        buf_addc(&b, '\n');
-        at += 4 * (in->words ? in->words : 1);
-    }
     buf_write(&b, stdout);
     buf_release(&b);
 }
@@ -447,7 +309,10 @@ int cmd_exec_isa(Cli *c)
     j.launch.object = j.object;
     j.launch.kernel = pick_kernel(c, j.object);
     if (cli_flag(c, OPT_DISASSEMBLE)) {
-        disassemble(j.object, j.launch.kernel);
+        TextBuf b = {0};
+        isa_disassemble(&b, j.object, j.launch.kernel);
+        buf_write(&b, stdout);
+        buf_release(&b);
         return EXIT_CLEAN;
     }
     read_sizes(c, OPT_GRID, "--grid", j.launch.grid);
@@ -456,18 +321,19 @@ int cmd_exec_isa(Cli *c)
     j.args = exec_isa_args(c, j.launch.kernel, &j.arg_count);
     make_buffers(&j);
     make_kernarg(&j);
-    run_all(&j);
-    if (!j.result.stopped)
+    fill_buffers(&j);
+    run_orders(&j);
+    if (!j.done.result.stopped)
         write_outputs(&j);
     if (c->json)
         report_json(&j);
     else
         report_text(&j);
-    ExitCode code = exit_of(&j);
+    ExitCode code = isa_exit(&j.done);
     for (int i = 0; i < j.launch.buffer_count; i++)
         free(j.buffers[i].at);
     for (int i = 0; i < j.arg_count; i++)
         free((void *)j.args[i].view.data);
-    free(j.findings);
+    free(j.done.findings);
     return code;
 }

@@ -3,10 +3,11 @@
 #include <unistd.h>
 
 #include "cli/gpu_report.h"
+#include "cli/isa_device.h"
 #include "cli/run.h"
 #include "support/parallel.h"
 
-typedef enum { EMIT_NOT, EMIT_CUDA, EMIT_PTX } Emit;
+typedef enum { EMIT_NOT, EMIT_CUDA, EMIT_PTX, EMIT_HIP, EMIT_ISA } Emit;
 
 // A script's launch that ran on the device, and not yet on the CPU.
 typedef struct {
@@ -27,6 +28,7 @@ typedef struct {
     bool wrote;                     // the file of --emit -o
     int runs;
     Gpu *gpu;                       // opened when first needed
+    IsaDevice *executor;            // in the place of a card, or NULL
     bool shown;                     // the launch has its report
     ExitCode no_gpu;                // why there is none; 0: not tried, or open
     struct {                        // judged for a script
@@ -58,6 +60,26 @@ static bool fits_device(GpuRun *g)
     return ok;
 }
 
+static bool is_amd(const GpuRun *g)
+{
+    return g->target && g->target->vendor == VENDOR_AMD;
+}
+
+static bool open_executor(GpuRun *g)
+{
+    Cli *c = g->run.s.cli;
+    IsaDeviceOptions o = {
+        .target = g->target,
+        .orders = (int)cli_int(c, OPT_INTERLEAVE, 3, 1, 1000)};
+
+    if (g->bench)
+        diag_error(c->diag, EXIT_NO_DEVICE, (Span){0}, "no-device",
+                   "--bench wants a card: the executor knows no time");
+    else
+        g->gpu = isa_device_open(c->arena, c->diag, &o, &g->executor);
+    return g->gpu != NULL;
+}
+
 static bool open_device(GpuRun *g)
 {
     Cli *c = g->run.s.cli;
@@ -65,7 +87,9 @@ static bool open_device(GpuRun *g)
 
     if (g->no_gpu)
         return false;
-    if (!g->gpu) {
+    if (!g->gpu && is_amd(g)) {
+        ok = open_executor(g);
+    } else if (!g->gpu) {
         g->gpu = gpu_open(c->arena, c->diag);
         if (g->gpu && cli_given(c, OPT_TIMEOUT))
             gpu_set_watchdog(g->gpu, 1e9);      // --timeout is the limit
@@ -83,6 +107,13 @@ static const char *arch_of(const GpuRun *g)
     if (g->gpu)
         return gpu_arch(g->run.s.cli->arena, gpu_info(g->gpu));
     return device_arch_name(g->target);
+}
+
+static GpuForm form_of(const GpuRun *g)
+{
+    if (is_amd(g))
+        return GPU_HSACO;
+    return g->emit == EMIT_PTX ? GPU_PTX : GPU_CUBIN;
 }
 
 // ---- what is written --------------------------------------------------------
@@ -283,7 +314,7 @@ static ExitCode judge_case(Run *r, const RunCase *rc)
         report.run.sweep = rc->sweep;
         report.run.script = rc->script;
         keep_source(g, &kernel);
-        if (gpu_kernel_build(&kernel, report.arch, GPU_CUBIN))
+        if (gpu_kernel_build(&kernel, report.arch, form_of(g)))
             code = run_on_device(g, rc, &kernel, &report);
     }
     code = exit_worst(code, diag_fresh(r->s.cli->diag));
@@ -293,21 +324,37 @@ static ExitCode judge_case(Run *r, const RunCase *rc)
 
 // ---- a kernel without tensors -----------------------------------------------
 
+// With -o the code object, else its instructions.
+static void write_isa(GpuRun *g, const GpuKernel *k)
+{
+    Cli *c = g->run.s.cli;
+    TextBuf b = {0};
+
+    if (cli_given(c, OPT_OUT)) {
+        write_text(g, k->built.image);
+        return;
+    }
+    isa_image_put(&b, c->arena, k->built.image);
+    buf_write(&b, stdout);
+    buf_release(&b);
+}
+
 static void write_kernel(GpuRun *g, GpuKernel *k, Text sweep)
 {
     GpuReport report = new_report(g, k);
 
     keep_source(g, k);
-    if (g->emit == EMIT_CUDA) {
+    if (g->emit == EMIT_CUDA || g->emit == EMIT_HIP) {
         write_text(g, k->program->source);
         return;
     }
-    if (!gpu_kernel_build(k, report.arch,
-                          g->emit == EMIT_PTX ? GPU_PTX : GPU_CUBIN))
+    if (!gpu_kernel_build(k, report.arch, form_of(g)))
         return;
     report.run.sweep = sweep;
     if (g->emit == EMIT_PTX)
         write_text(g, k->built.image);
+    else if (g->emit == EMIT_ISA)
+        write_isa(g, k);
     else
         show(g, &report);
 }
@@ -373,7 +420,7 @@ static void on_launching(void *ctx, KernelObject *k, KernelArg *args)
         || !gpu_kernel_make(g->run.s.host, k, g->target, g->rules, &p->kernel))
         return;
     keep_source(g, &p->kernel);
-    p->active = gpu_kernel_build(&p->kernel, arch_of(g), GPU_CUBIN)
+    p->active = gpu_kernel_build(&p->kernel, arch_of(g), form_of(g))
                 && gpu_case_make(g->gpu, &p->kernel, &p->launch, &p->c)
                 && gpu_verify_run(&p->c, false, &p->verdict);
 }
@@ -457,8 +504,13 @@ static Emit read_emit(const Cli *c)
         return EMIT_CUDA;
     if (text_is(t, "ptx"))
         return EMIT_PTX;
+    if (text_is(t, "hip"))
+        return EMIT_HIP;
+    if (text_is(t, "isa"))
+        return EMIT_ISA;
     if (cli_given(c, OPT_EMIT))
-        cli_usage(c, "--emit '%.*s': expected cuda or ptx", TEXT_ARG(t));
+        cli_usage(c, "--emit '%.*s': expected cuda, ptx, hip or isa",
+                  TEXT_ARG(t));
     return EMIT_NOT;
 }
 
@@ -469,9 +521,14 @@ static void read_target(GpuRun *g, const Cli *c)
 
     if (n > 1)
         cli_usage(c, "gpu takes one --target, for it runs on one device");
-    if (devices[0]->vendor != VENDOR_NVIDIA)
+    bool amd = devices[0]->vendor == VENDOR_AMD;
+    if (amd && devices[0]->arch != ARCH_GFX942)
         diag_error(c->diag, EXIT_LIMIT, (Span){0}, "not-built",
                    "'gpu' for %s is not built yet", devices[0]->title);
+    if (g->emit && amd != (g->emit >= EMIT_HIP))
+        cli_usage(c, "--emit %s is not for --target %s: an %s target is wanted",
+                  cli_text(c, OPT_EMIT, "").at, devices[0]->name,
+                  amd ? "NVIDIA" : "AMD");
     if (cli_given(c, OPT_TARGET) || g->run.kernel_only)
         g->target = devices[0];
 }

@@ -23,6 +23,10 @@ static void device_line(TextBuf *b, const GpuReport *r)
         buf_printf(b, "none was asked for; built for %s\n", r->arch);
         return;
     }
+    if (i->executor) {
+        buf_printf(b, "%s, %s, %s\n", i->name, r->arch, i->executor);
+        return;
+    }
     buf_printf(b, "%s, %s, %d SMs", i->name, r->arch, i->sms);
     if (r->bench && r->bench->clock) {
         buf_puts(b, ", ");

@@ -1,7 +1,25 @@
 // build.c - source to machine code, by whichever compiler is there.
 #include "gpu_backend/toolchain_int.h"
 
-static bool find_toolchain(Diag *d, Toolchain *t)
+static bool find_amd(Diag *d, Toolchain *t)
+{
+    TextBuf looked = {0};
+    bool found = clang_find(t->clang, t->name, sizeof t->clang, sizeof t->name,
+                            &looked);
+
+    if (!found) {
+        diag_error(d, EXIT_ENVIRONMENT, (Span){0}, "no-toolchain",
+                   "there is no clang on this machine that knows AMD's "
+                   "devices");
+        diag_note(d, (Span){0}, "looked for %.*s", (int)looked.len, looked.at);
+        diag_note(d, (Span){0}, "install clang and lld (as in 'apt install "
+                  "clang-19 lld-19'), or say with TILESIM_CLANG where it is");
+    }
+    buf_release(&looked);
+    return found;
+}
+
+static bool find_nvidia(Diag *d, Toolchain *t)
 {
     TextBuf looked = {0};
     bool found = nvrtc_find(&t->nvrtc, t->name, sizeof t->name, &looked)
@@ -21,12 +39,25 @@ static bool find_toolchain(Diag *d, Toolchain *t)
 
 static void make_key(TextBuf *key, const Toolchain *t, const GpuSource *s)
 {
+    static const char *const forms[] = {
+        [GPU_CUBIN] = "cubin", [GPU_PTX] = "ptx", [GPU_HSACO] = "hsaco",
+    };
+
     buf_printf(key, "%s%c%s%c%s%c", t->name, 0, s->arch, 0,
-               s->form == GPU_PTX ? "ptx" : "cubin", 0);
+               forms[s->form], 0);
     for (int i = 0; i < s->option_count; i++)
         buf_printf(key, "%s%c", s->options[i], 0);
     buf_printf(key, "%s%c", s->name, 0);
     buf_text(key, s->source);
+}
+
+static bool compile(const Toolchain *t, Arena *a, const GpuSource *s,
+                    TextBuf *image, TextBuf *log)
+{
+    if (*t->clang)
+        return clang_compile(t->clang, a, s, image, log);
+    return t->nvrtc.library ? nvrtc_compile(&t->nvrtc, a, s, image, log)
+                            : nvcc_compile(t->nvcc, a, s, image, log);
 }
 
 bool gpu_build(Arena *a, Diag *d, const GpuSource *s, GpuBuilt *out)
@@ -34,7 +65,7 @@ bool gpu_build(Arena *a, Diag *d, const GpuSource *s, GpuBuilt *out)
     double start = time_now();
     TextBuf key = {0}, image = {0}, log = {0};
     Toolchain t = {0};
-    bool ok = find_toolchain(d, &t);
+    bool ok = s->form == GPU_HSACO ? find_amd(d, &t) : find_nvidia(d, &t);
 
     *out = (GpuBuilt){0};
     if (ok) {
@@ -42,8 +73,7 @@ bool gpu_build(Arena *a, Diag *d, const GpuSource *s, GpuBuilt *out)
         out->cached = cache_read(buf_view(&key), &image, &log);
     }
     if (ok && !out->cached) {
-        ok = t.nvrtc.library ? nvrtc_compile(&t.nvrtc, a, s, &image, &log)
-                             : nvcc_compile(t.nvcc, a, s, &image, &log);
+        ok = compile(&t, a, s, &image, &log);
         if (ok)
             cache_write(buf_view(&key), buf_view(&image), buf_view(&log));
         else

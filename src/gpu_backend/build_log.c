@@ -89,13 +89,19 @@ static Span program_span(const GpuSource *s, int64_t line)
     return (Span){0};
 }
 
-// "fa.cu(12): error: ..." or, of the assembler, "ptxas fa.ptx, line 3; error"
+// "fa.cu(12): error: ...", of clang ".../fa.hip:12:3: error: ..." or, of the
+// assembler, "ptxas fa.ptx, line 3; error"
 static bool error_line(const GpuSource *s, Text line, int64_t *at, Text *words)
 {
     TextBuf mark = {0};
 
     buf_printf(&mark, "%s(", s->name);
     *at = number_at(after(line, mark.at));
+    if (*at < 0) {
+        buf_clear(&mark);
+        buf_printf(&mark, "%s:", s->name);
+        *at = number_at(after(line, mark.at));
+    }
     buf_release(&mark);
     *words = after(line, "error: ");
     if (!words->len)
@@ -129,8 +135,8 @@ void build_report(Diag *d, const GpuSource *s, const char *toolchain, Text log)
                    "%s refuses the generated source: %.*s", toolchain,
                    TEXT_ARG(text_slice(log, 0, log.len < 2000 ? log.len
                                                               : 2000)));
-    diag_note(d, (Span){0}, "--keep keeps the source, --emit cuda prints "
-              "it");
+    diag_note(d, (Span){0}, "--keep keeps the source, --emit %s prints it",
+              s->form == GPU_HSACO ? "hip" : "cuda");
 }
 
 // ---- what kernels need ------------------------------------------------------

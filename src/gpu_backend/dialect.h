@@ -15,10 +15,12 @@ struct GpuDialect {
     const char *title;          // "CUDA"
     DeviceVendor vendor;
     const char *kernel;         // of a function that is launched
-    const char *bounds;         // how it says how many threads it has
+    const char *bounds[2];      // around how many threads it has
+    const char *thread[3], *block[3], *blocks[3];   // indices and their count
     const char *device;         // of a function that kernels call
     const char *constant;       // of a table
     const char *arena;          // declares shared memory
+    bool fixed_arena;           // of a size that the kernel says
     const char *barrier;        // all threads of a block meet
     const char *trap;           // the kernel ends with an error
     bool has_ldmatrix, has_cp_async;

@@ -208,7 +208,8 @@ static void shared_pointers(Emit *e)
              TEXT_ARG(e->buffer[b->ir->id]), type_of(b->ir->dtype),
              (long long)offset);
     }
-    e->gpu->dynamic_shared = any ? end : 0;
+    *(e->dialect->fixed_arena ? &e->gpu->static_shared
+                              : &e->gpu->dynamic_shared) = any ? end : 0;
 }
 
 static void outer_lets(Emit *e, const Uses *u)
@@ -256,22 +257,17 @@ static bool swizzled(Emit *e, const IrStmt *s)
         return false;
     line(e, "int %.*s, %.*s;", TEXT_ARG(e->var[s->vars[0]->id]),
          TEXT_ARG(e->var[s->vars[1]->id]));
-    if (column)
-        line(e, "panels(blockIdx.y + blockIdx.x * gridDim.y, gridDim.y, "
-                "gridDim.x, %lld, &%.*s, &%.*s);", (long long)panel,
-             TEXT_ARG(e->var[s->vars[1]->id]),
-             TEXT_ARG(e->var[s->vars[0]->id]));
-    else
-        line(e, "panels(blockIdx.x + blockIdx.y * gridDim.x, gridDim.x, "
-                "gridDim.y, %lld, &%.*s, &%.*s);", (long long)panel,
-             TEXT_ARG(e->var[s->vars[0]->id]),
-             TEXT_ARG(e->var[s->vars[1]->id]));
+    const GpuDialect *d = e->dialect;
+    int a = column, b = !column;        // blocks run along a first
+    line(e, "panels(%s + %s * %s, %s, %s, %lld, &%.*s, &%.*s);", d->block[a],
+         d->block[b], d->blocks[a], d->blocks[a], d->blocks[b],
+         (long long)panel, TEXT_ARG(e->var[s->vars[a]->id]),
+         TEXT_ARG(e->var[s->vars[b]->id]));
     return true;
 }
 
 static void block_indices(Emit *e, const IrStmt *s)
 {
-    static const char *const dims[] = {"x", "y", "z"};
     bool done = swizzled(e, s);
 
     for (int i = 0; i < s->var_count; i++) {
@@ -280,20 +276,22 @@ static void block_indices(Emit *e, const IrStmt *s)
         e->range[s->vars[i]->id] =
             (Range){true, 0, known ? r.high - 1 : INT32_MAX};
         if (!done || i > 1)
-            line(e, "const int %.*s = (int)blockIdx.%s;",
-                 TEXT_ARG(e->var[s->vars[i]->id]), dims[i]);
+            line(e, "const int %.*s = (int)%s;",
+                 TEXT_ARG(e->var[s->vars[i]->id]), e->dialect->block[i]);
     }
 }
 
 static void thread_number(Emit *e, const IrStmt *s)
 {
+    const char *const *at = e->dialect->thread;
+
     if (s->threads[1] * s->threads[2] == 1)
-        line(e, "const int tid = (int)threadIdx.x;");
+        line(e, "const int tid = (int)%s;", at[0]);
     else
-        line(e, "const int tid = (int)(threadIdx.x + %lld * (threadIdx.y + "
-                "%lld * threadIdx.z));", (long long)s->threads[0],
-             (long long)s->threads[1]);
-    line(e, "const int lane = tid %% 32, warp = tid / 32;");
+        line(e, "const int tid = (int)(%s + %lld * (%s + %lld * %s));", at[0],
+             (long long)s->threads[0], at[1], (long long)s->threads[1], at[2]);
+    line(e, "const int lane = tid %% %d, warp = tid / %d;", e->lanes,
+         e->lanes);
     line(e, "(void)lane, (void)warp;");
 }
 
@@ -341,14 +339,17 @@ static void kernel(Emit *e, const Uses *u)
     e->out = out;
     buf_text(out, buf_view(&e->tables));
     note_line(e, e->launch->stmt);
-    line(e, e->launch->producers ? "%s %s(%d, 1)" : "%s %s(%d)",
-         e->dialect->kernel, e->dialect->bounds,
-         e->threads + e->launch->producers);
+    line(e, "%s %s%d%s%s", e->dialect->kernel, e->dialect->bounds[0],
+         e->threads + e->launch->producers, e->launch->producers ? ", 1" : "",
+         e->dialect->bounds[1]);
     line(e, "%.*s(", TEXT_ARG(g->symbol));
     print_params(e);
     line(e, "{");
-    if (g->dynamic_shared)
-        line(e, "    %s", e->dialect->arena);
+    if (g->static_shared)
+        line(e, "    %s[%lld];", e->dialect->arena,
+             (long long)g->static_shared);
+    else if (g->dynamic_shared)
+        line(e, "    %s[];", e->dialect->arena);
     buf_text(out, buf_view(&body));
     line(e, "}");
     buf_release(&body);
@@ -439,7 +440,8 @@ GpuProgram *gpu_emit(Arena *a, const Plan *p, const GpuDialect *d,
 {
     TextBuf out = {0}, kernels = {0}, calls = {0};
     Emit e = {.arena = a, .plan = p, .k = (IrKernel *)p->kernel, .dialect = d,
-              .sources = sources, .out = &kernels};
+              .sources = sources, .out = &kernels,
+              .lanes = (int)p->device->warp_lanes};
     GpuProgram *g = new (a, GpuProgram);
 
     if (p->device->vendor != d->vendor) {

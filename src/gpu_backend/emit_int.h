@@ -53,7 +53,7 @@ typedef struct {
     const SourceSet *sources;
     TextBuf *out;
     int indent;
-    int threads;
+    int threads, lanes;             // of a block, of a warp
     Text *var, *buffer;             // C names, by id
     Range *range;                   // of variables, by id
     int64_t *point;                 // values of loop variables, for tables

@@ -3,7 +3,7 @@
 // A warp multiplies its part of the tile 16 x 8 results at a time. Operands in
 // shared memory are read by ldmatrix where their rows lie along k and start at
 // 16 bytes (or, of 16 bits, across k, transposed), else element by element.
-#include "gpu_backend/emit_int.h"
+#include "gpu_backend/gemm.h"
 
 static const PlanGemm *plan_of(const Emit *e, const IrStmt *s)
 {
@@ -13,13 +13,6 @@ static const PlanGemm *plan_of(const Emit *e, const IrStmt *s)
     return NULL;
 }
 
-// One operand as a matrix: `row` is m or n, `col` is k.
-typedef struct {
-    const IrRegion *region;
-    IrBuffer *buffer;
-    int row, col;                   // dimensions of the buffer
-} Matrix;
-
 static Text min_of(Emit *e, const IrRegion *r, int d)
 {
     if (r->form == REGION_WHOLE || !r->min[d])
@@ -27,7 +20,7 @@ static Text min_of(Emit *e, const IrRegion *r, int d)
     return expr(e, r->min[d]);
 }
 
-static Text at(Emit *e, const Matrix *m, Text row, Text col)
+Text gemm_at(Emit *e, const Matrix *m, Text row, Text col)
 {
     Text index[IR_MAX_RANK];
     const IrBuffer *b = m->buffer;
@@ -43,7 +36,7 @@ static Text at(Emit *e, const Matrix *m, Text row, Text col)
                        TEXT_ARG(shared_offset(e, b, index)));
 }
 
-static int bits_of(const Matrix *m)
+int gemm_bits(const Matrix *m)
 {
     return dtype_info(m->buffer->dtype)->bits;
 }
@@ -76,10 +69,10 @@ static void point_of_c(Emit *e, const PlanGemm *g, const Matrix *a,
     open_brace(e, "for (int k0 = 0; k0 < %lld; k0++) {", (long long)g->shape.k);
     line(e, "const %s x0 = %.*s;", type,
          TEXT_ARG(as_calculated(e, c, a->buffer->dtype,
-                                at(e, a, i, TEXT("k0")))));
+                                gemm_at(e, a, i, TEXT("k0")))));
     line(e, "const %s y0 = %.*s;", type,
          TEXT_ARG(as_calculated(e, c, b->buffer->dtype,
-                                at(e, b, j, TEXT("k0")))));
+                                gemm_at(e, b, j, TEXT("k0")))));
     if (dtype_is_float(c))
         line(e, "sum0 = %s(x0, y0, sum0);", c == DT_F64 ? "fma" : "fmaf");
     else
@@ -122,7 +115,7 @@ static void by_threads(Emit *e, const PlanGemm *g, const Matrix *a,
 static void read_plain(Emit *e, const Matrix *m, const char *to, int regs,
                        bool is_a, Text base, Text k)
 {
-    int word = 32 / bits_of(m);
+    int word = 32 / gemm_bits(m);
     const char *row = is_a ? "lane / 4 + r0 % 2 * 8" : "lane / 4";
     const char *step = is_a ? "r0 / 2" : "r0";
     Text all = {0};
@@ -133,8 +126,8 @@ static void read_plain(Emit *e, const Matrix *m, const char *to, int regs,
     line(e, "const int y0 = %.*s + (lane %% 4 + 4 * (%s)) * %d;", TEXT_ARG(k),
          step, word);
     for (int i = 0; i < word; i++) {
-        Text x = at(e, m, TEXT("x0"), i ? text_format(e->arena, "y0 + %d", i)
-                                       : TEXT("y0"));
+        Text x = gemm_at(e, m, TEXT("x0"),
+                         i ? text_format(e->arena, "y0 + %d", i) : TEXT("y0"));
         all = i ? text_format(e->arena, "%.*s, %.*s", TEXT_ARG(all),
                               TEXT_ARG(x))
                 : x;
@@ -147,7 +140,7 @@ static void read_plain(Emit *e, const Matrix *m, const char *to, int regs,
 static void read_matrix(Emit *e, const Matrix *m, PlanRead kind, const char *to,
                         int tiles, bool is_a, Text base, Text k)
 {
-    int v = 128 / bits_of(m);
+    int v = 128 / gemm_bits(m);
     const char *row, *col;
 
     if (kind == READ_ROWS) {
@@ -166,7 +159,7 @@ static void read_matrix(Emit *e, const Matrix *m, PlanRead kind, const char *to,
         y = text_format(e->arena, "%s * %d", col, v);
     line(e, "ldmatrix_x%d%s(%s, &%.*s);", tiles,
          kind == READ_COLUMNS ? "_trans" : "", to,
-         TEXT_ARG(at(e, m, x, sum(e, k, y))));
+         TEXT_ARG(gemm_at(e, m, x, sum(e, k, y))));
 }
 
 // ---- operands in registers -------------------------------------------------
@@ -174,7 +167,7 @@ static void read_matrix(Emit *e, const Matrix *m, PlanRead kind, const char *to,
 static void read_registers(Emit *e, const Matrix *m, const char *to, int regs,
                            Text first)
 {
-    int word = 32 / bits_of(m);
+    int word = 32 / gemm_bits(m);
     Text name = e->buffer[m->buffer->id], all = {0};
 
     line(e, "#pragma unroll");
@@ -199,8 +192,8 @@ typedef struct {
 
 static void read_a(Emit *e, const Mma *m)
 {
-    int wr = m->rows, regs = 4 * (32 / bits_of(&m->a));
-    PlanRead kind = plan_reads(e->plan, m->g, false);
+    int wr = m->rows, regs = 4 * (32 / gemm_bits(&m->a));
+    PlanRead kind = plan_reads(m->g, false);
     Text base = text_format(e->arena, "m0 + ti * 16");
 
     line(e, "#pragma unroll");
@@ -218,8 +211,8 @@ static void read_a(Emit *e, const Mma *m)
 
 static void read_b(Emit *e, const Mma *m)
 {
-    int regs = 2 * (32 / bits_of(&m->b));
-    PlanRead kind = plan_reads(e->plan, m->g, true);
+    int regs = 2 * (32 / gemm_bits(&m->b));
+    PlanRead kind = plan_reads(m->g, true);
     bool pairs = kind != READ_PLAIN && m->cols % 2 == 0;
     Text base = text_format(e->arena, "n0 + tj * 8");
 
@@ -288,7 +281,7 @@ const IrExpr *gemm_clears(const Emit *e, const PlanGemm *g)
                ? s->operand[at].expr : NULL;
 }
 
-static void clear_before(Emit *e, const PlanGemm *g)
+void gemm_clear(Emit *e, const PlanGemm *g)
 {
     const IrExpr *x = gemm_clears(e, g);
     int64_t known;
@@ -356,13 +349,18 @@ void gemm(Emit *e, IrStmt *s)
              .a = {s->operand[h->operand[0]].region, g->a, h->a_row, h->a_col},
              .b = {s->operand[h->operand[1]].region, g->b, h->b_col, h->b_row}};
     sync_before(e, s);
+    if (g->unit == PLAN_MFMA) {
+        gemm_clear(e, g);
+        mfma(e, g, &m.a, &m.b);
+        return;
+    }
     if (g->unit == PLAN_WGMMA) {
         wgmma(e, g);
         if (!e->in_flight)
             line(e, "wgmma_wait<0>();");
         return;
     }
-    clear_before(e, g);
+    gemm_clear(e, g);
     if (g->unit == PLAN_SCALAR) {
         by_threads(e, g, &m.a, &m.b);
         return;

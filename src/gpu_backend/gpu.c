@@ -107,8 +107,20 @@ Gpu *gpu_open(Arena *a, Diag *d)
     return enter(g) ? g : NULL;
 }
 
+Gpu *gpu_open_executor(Arena *a, Diag *d, const GpuExecutor *e)
+{
+    Gpu *g = new (a, Gpu);
+
+    g->diag = d;
+    g->executor = e;
+    g->info = e->info;
+    return g;
+}
+
 void gpu_close(Gpu *g)
 {
+    if (g->executor)
+        return;
     clock_close(&g->clock);
     if (!g->hangs)
         g->api.context_release(g->device);

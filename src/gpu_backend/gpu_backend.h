@@ -14,6 +14,8 @@
 // What a compiler of GPU code wants to read; dialect.c has the rows.
 typedef struct GpuDialect GpuDialect;
 const GpuDialect *gpu_dialect_cuda(void);
+const GpuDialect *gpu_dialect_hip(void);
+const GpuDialect *gpu_dialect_of(const Device *d);
 const char *gpu_dialect_name(const GpuDialect *d);      // "cuda"
 
 typedef enum {

@@ -19,6 +19,7 @@ void clock_close(GpuClock *c);
 
 struct Gpu {
     Diag *diag;
+    const GpuExecutor *executor;    // or NULL, and all of the following
     CudaApi api;
     GpuInfo info;
     int device;

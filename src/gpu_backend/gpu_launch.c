@@ -11,6 +11,8 @@
 
 bool gpu_load(Gpu *g, const GpuBuilt *built, GpuModule *out)
 {
+    if (g->executor)
+        return g->executor->load(g->executor->ctx, built->image);
     CudaResult r = g->api.module_load(&out->module, built->image.at);
 
     if (r != CUDA_INVALID_IMAGE && r != CUDA_NO_BINARY
@@ -36,6 +38,8 @@ bool gpu_prepare(Gpu *g, const GpuModule *m, GpuCall *c)
 {
     int have = 0;
 
+    if (g->executor)
+        return g->executor->prepare(g->executor->ctx, c);
     if (!gpu_check(g, g->api.module_function(&c->function, m->module,
                                              c->symbol),
                    EXIT_ENVIRONMENT, "cannot find the kernel in its module"))
@@ -64,6 +68,10 @@ bool gpu_needs(Gpu *g, const GpuCall *c, GpuNeeds *out)
     int local = 0, shared = 0;
 
     *out = (GpuNeeds){0};
+    if (g->executor) {
+        g->executor->needs(g->executor->ctx, c, out);
+        return true;
+    }
     g->api.function_attribute(&out->registers, CUDA_FN_REGISTERS, c->function);
     g->api.function_attribute(&local, CUDA_FN_LOCAL, c->function);
     g->api.function_attribute(&shared, CUDA_FN_STATIC_SHARED, c->function);
@@ -182,6 +190,8 @@ bool gpu_run(Gpu *g, const GpuCall *list, int count)
     void *event = NULL;
     bool ok;
 
+    if (g->executor)
+        return g->executor->run(g->executor->ctx, list, count);
     if (!gpu_check(g, g->api.event_create(&event, 0), EXIT_ENVIRONMENT,
                    "cannot make an event"))
         return false;

@@ -1,5 +1,6 @@
 // gpu_memory.c - memory of the device, between guard zones.
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu_backend/gpu_int.h"
 
@@ -21,12 +22,19 @@ static void no_memory(Gpu *g, size_t bytes, Text what)
                (double)unused / 0x1p20);
 }
 
+static void *here(const Gpu *g, const GpuBuffer *b)
+{
+    return g->executor->here(g->executor->ctx, b);
+}
+
 bool gpu_alloc(Gpu *g, size_t bytes, Text what, GpuBuffer *out)
 {
     CudaPtr base = 0;
-    CudaResult r = g->api.alloc(&base, bytes + 2 * (size_t)GPU_GUARD);
 
     *out = (GpuBuffer){0};
+    if (g->executor)
+        return g->executor->alloc(g->executor->ctx, bytes, what, out);
+    CudaResult r = g->api.alloc(&base, bytes + 2 * (size_t)GPU_GUARD);
     if (r == CUDA_OUT_OF_MEMORY) {
         no_memory(g, bytes, what);
         return false;
@@ -42,13 +50,17 @@ bool gpu_alloc(Gpu *g, size_t bytes, Text what, GpuBuffer *out)
 
 void gpu_free(Gpu *g, GpuBuffer *b)
 {
-    if (b->at && !g->hangs && !g->faulted)
+    if (b->at && g->executor)
+        g->executor->release(g->executor->ctx, b);
+    else if (b->at && !g->hangs && !g->faulted)
         g->api.free(b->at - GPU_GUARD);
     *b = (GpuBuffer){0};
 }
 
 bool gpu_fill(Gpu *g, const GpuBuffer *b, uint8_t value)
 {
+    if (g->executor)
+        return memset(here(g, b), value, b->bytes);
     return !b->bytes
            || gpu_check(g, g->api.fill(b->at, value, b->bytes), EXIT_LIMIT,
                         "cannot write to the device");
@@ -56,6 +68,8 @@ bool gpu_fill(Gpu *g, const GpuBuffer *b, uint8_t value)
 
 bool gpu_put(Gpu *g, const GpuBuffer *to, const void *from)
 {
+    if (g->executor)
+        return memcpy(here(g, to), from, to->bytes);
     return !to->bytes
            || gpu_check(g, g->api.copy_in(to->at, from, to->bytes), EXIT_LIMIT,
                         "cannot copy to the device");
@@ -63,6 +77,8 @@ bool gpu_put(Gpu *g, const GpuBuffer *to, const void *from)
 
 bool gpu_get(Gpu *g, void *to, const GpuBuffer *from)
 {
+    if (g->executor)
+        return memcpy(to, here(g, from), from->bytes);
     return !from->bytes
            || gpu_check(g, g->api.copy_out(to, from->at, from->bytes),
                         EXIT_LIMIT, "cannot copy from the device");
@@ -70,6 +86,8 @@ bool gpu_get(Gpu *g, void *to, const GpuBuffer *from)
 
 bool gpu_copy(Gpu *g, const GpuBuffer *to, const GpuBuffer *from)
 {
+    if (g->executor)
+        return memcpy(here(g, to), here(g, from), to->bytes);
     return !to->bytes
            || gpu_check(g, g->api.copy_on(to->at, from->at, to->bytes),
                         EXIT_LIMIT, "cannot copy on the device");
@@ -77,12 +95,14 @@ bool gpu_copy(Gpu *g, const GpuBuffer *to, const GpuBuffer *from)
 
 bool gpu_guards(Gpu *g, const GpuBuffer *b, bool *intact, int64_t *at)
 {
+    *intact = true;
+    if (g->executor)                // no byte beside a buffer is mapped
+        return true;
     uint8_t *zone = xmalloc(2 * (size_t)GPU_GUARD);
     bool ok = gpu_get(g, zone, &(GpuBuffer){b->at - GPU_GUARD, GPU_GUARD})
               && gpu_get(g, zone + GPU_GUARD, &(GpuBuffer){after(b),
                                                            GPU_GUARD});
 
-    *intact = true;
     for (int64_t i = 0; ok && *intact && i < GPU_GUARD; i++) {
         bool before = zone[GPU_GUARD - 1 - i] != GUARD_BYTE;
 

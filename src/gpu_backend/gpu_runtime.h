@@ -1,7 +1,7 @@
 // gpu_runtime.h - compiles generated source and runs it on a device.
 //
-// build.c       source to machine code: NVRTC, else nvcc; what they made is
-//               kept in a cache that processes share
+// build.c       source to machine code: NVRTC, else nvcc, or clang; what they
+//               made is kept in a cache that processes share
 // gpu.c         a device, found through the driver
 // gpu_memory.c  device memory between guard zones
 // gpu_launch.c  launches under a watchdog, and what their kernels need
@@ -16,12 +16,12 @@
 
 // ---- build.c ----------------------------------------------------------------
 
-typedef enum { GPU_CUBIN, GPU_PTX } GpuForm;
+typedef enum { GPU_CUBIN, GPU_PTX, GPU_HSACO } GpuForm;
 
 typedef struct {
     Text source;
     const char *name;               // "fa.cu", as the compiler names it
-    const char *arch;               // "sm_90a"
+    const char *arch;               // "sm_90a", "gfx942"
     const char *const *options;     // more of the compiler's
     int option_count;
     GpuForm form;
@@ -63,12 +63,33 @@ typedef struct {
     int sms, clock;                 // MHz, the highest
     int64_t memory, l2, shared;     // bytes; shared: of a block at most
     int driver;                     // 13000: 13.0
+    const char *arch;               // "gfx942"; NULL: by capability
+    const char *executor;           // what runs kernels, if no card does
 } GpuInfo;
 
 // The first device. NULL after reporting: no driver (exit 6, naming what was
 // looked for), no device (exit 77). Lives in `a`.
 Gpu *gpu_open(Arena *a, Diag *d);
 void gpu_close(Gpu *g);
+
+// What runs kernels where there is no card. Memory of its device is memory of
+// this process.
+typedef struct GpuBuffer GpuBuffer;
+typedef struct GpuCall GpuCall;
+typedef struct GpuNeeds GpuNeeds;
+typedef struct {
+    GpuInfo info;
+    void *ctx;
+    bool (*alloc)(void *ctx, size_t bytes, Text what, GpuBuffer *out);
+    void (*release)(void *ctx, GpuBuffer *b);
+    void *(*here)(void *ctx, const GpuBuffer *b);       // its bytes
+    // Each reports why it cannot.
+    bool (*load)(void *ctx, Text image);
+    bool (*prepare)(void *ctx, GpuCall *c);
+    void (*needs)(void *ctx, const GpuCall *c, GpuNeeds *out);
+    bool (*run)(void *ctx, const GpuCall *list, int count);
+} GpuExecutor;
+Gpu *gpu_open_executor(Arena *a, Diag *d, const GpuExecutor *e);
 const GpuInfo *gpu_info(const Gpu *g);
 // A kernel does not end: the process has to, without closing anything.
 bool gpu_hangs(const Gpu *g);
@@ -83,10 +104,10 @@ void gpu_set_watchdog(Gpu *g, double seconds);
 
 enum { GPU_GUARD = 1 << 20 };       // bytes before and after a buffer
 
-typedef struct {
+struct GpuBuffer {
     unsigned long long at;          // its address
     size_t bytes;
-} GpuBuffer;
+};
 
 // `what` names it when there is no memory (exit 4). False after reporting.
 bool gpu_alloc(Gpu *g, size_t bytes, Text what, GpuBuffer *out);
@@ -105,7 +126,7 @@ typedef struct {
     void *module;
 } GpuModule;
 
-typedef struct {
+struct GpuCall {
     void *function;
     unsigned grid[3], threads[3];
     bool cooperative;               // all blocks at a time, or none
@@ -113,12 +134,12 @@ typedef struct {
     void **parameters;              // addresses of the values
     const char *symbol;
     Span at;                        // the program's, for messages
-} GpuCall;
+};
 
-typedef struct {
+struct GpuNeeds {
     int registers, blocks;          // blocks: of an SM at a time
     int64_t local, static_shared;   // bytes; local: of a thread
-} GpuNeeds;
+};
 
 bool gpu_load(Gpu *g, const GpuBuilt *built, GpuModule *out);
 void gpu_unload(Gpu *g, GpuModule *m);

@@ -353,7 +353,7 @@ static const GpuPart functions[] = {
      "    *y = (int)(off % rows + panel * size);\n"
      "}\n"},
     {"shuffle_xor|shuffle_up|shuffle_down|shuffle", "",
-     "template <typename T> DEVICE T shuffle_xor(T x, int mask, int width = 32)\n"
+     "template <typename T> DEVICE T shuffle_xor(T x, int mask, int width = LANES)\n"
      "{\n"
      "    union { u64 all; u32 word; T value; } u = {0};\n"
      "    u.value = x;\n"
@@ -363,7 +363,7 @@ static const GpuPart functions[] = {
      "        u.all = exchange_xor(u.all, mask, width);\n"
      "    return u.value;\n"
      "}\n"
-     "template <typename T> DEVICE T shuffle_up(T x, int by, int width = 32)\n"
+     "template <typename T> DEVICE T shuffle_up(T x, int by, int width = LANES)\n"
      "{\n"
      "    union { u64 all; u32 word; T value; } u = {0};\n"
      "    u.value = x;\n"
@@ -373,7 +373,7 @@ static const GpuPart functions[] = {
      "        u.all = exchange_up(u.all, by, width);\n"
      "    return u.value;\n"
      "}\n"
-     "template <typename T> DEVICE T shuffle_down(T x, int by, int width = 32)\n"
+     "template <typename T> DEVICE T shuffle_down(T x, int by, int width = LANES)\n"
      "{\n"
      "    union { u64 all; u32 word; T value; } u = {0};\n"
      "    u.value = x;\n"
@@ -383,7 +383,7 @@ static const GpuPart functions[] = {
      "        u.all = exchange_down(u.all, by, width);\n"
      "    return u.value;\n"
      "}\n"
-     "template <typename T> DEVICE T shuffle(T x, int lane, int width = 32)\n"
+     "template <typename T> DEVICE T shuffle(T x, int lane, int width = LANES)\n"
      "{\n"
      "    union { u64 all; u32 word; T value; } u = {0};\n"
      "    u.value = x;\n"
@@ -564,11 +564,25 @@ bool prelude_has(const Emit *e, Text name)
            names_it(functions, countof(functions), name);
 }
 
+// The dialect has it as an instruction.
+static bool replaced(const Emit *e, const GpuPart *p)
+{
+    const GpuDialect *d = e->dialect;
+
+    for (int i = 0; i < d->part_count; i++)
+        if (p->text != d->parts[i].text && *p->names &&
+            !strcmp(p->names, d->parts[i].names) &&
+            !strcmp(p->also, d->parts[i].also))
+            return true;
+    return false;
+}
+
 // From the last part to the first, so that what a part calls is seen.
-static void choose(const GpuPart *part, int n, TextBuf *all, bool *taken)
+static void choose(const Emit *e, const GpuPart *part, int n, TextBuf *all,
+                   bool *taken)
 {
     for (int i = n - 1; i >= 0; i--) {
-        taken[i] = is_named(&part[i], buf_view(all));
+        taken[i] = is_named(&part[i], buf_view(all)) && !replaced(e, &part[i]);
         if (taken[i])
             buf_puts(all, part[i].text);
     }
@@ -590,11 +604,13 @@ void prelude(Emit *e, TextBuf *out, Text kernels)
     TextBuf all = {0};
 
     buf_text(&all, kernels);
-    choose(functions, c, &all, taken + a + b);
-    choose(e->dialect->parts, b, &all, taken + a);
-    choose(types, a, &all, taken);
-    buf_release(&all);
+    choose(e, functions, c, &all, taken + a + b);
+    choose(e, e->dialect->parts, b, &all, taken + a);
+    choose(e, types, a, &all, taken);
     buf_printf(out, "#define DEVICE %s\n", e->dialect->device);
+    if (occurs(buf_view(&all), TEXT("LANES")))
+        buf_printf(out, "#define LANES %d\n", e->lanes);
+    buf_release(&all);
     put(out, "types", types, a, taken);
     put(out, "instructions", e->dialect->parts, b, taken + a);
     put(out, "functions", functions, c, taken + a + b);

@@ -122,7 +122,7 @@ static void combine_step(Emit *e, const IrStmt *s, const PlanReduce *r, int step
 {
     DType t = r->shape.out->dtype;
 
-    if (step < 32) {
+    if (step < e->lanes) {
         line(e, "#pragma unroll");
         line(e, "for (int l = 0; l < %d; l++)", r->part->locals);
         line(e, "    part[l] = %.*s;",

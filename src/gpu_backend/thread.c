@@ -10,7 +10,7 @@ static Text call1(Emit *e, const char *name, const IrExpr *x)
 static Text shuffle(Emit *e, const IrExpr *x, const char *name)
 {
     Text width = x->count > 2 ? expr(e, x->args[2])
-                              : text_format(e->arena, "%d", 32);
+                              : text_format(e->arena, "%d", e->lanes);
 
     return text_format(e->arena, "%s(%.*s, %.*s, %.*s)", name,
                        TEXT_ARG(expr(e, x->args[0])),
@@ -23,10 +23,8 @@ static Text thread_index(Emit *e, const IrExpr *x)
 
     if (x->count)
         ir_is_int(x->args[0], &dim);
-    (void)e;
-    return text_of(dim == 0   ? "(int)threadIdx.x"
-                   : dim == 1 ? "(int)threadIdx.y"
-                              : "(int)threadIdx.z");
+    return text_format(e->arena, "(int)%s",
+                       e->dialect->thread[dim == 1 ? 1 : dim ? 2 : 0]);
 }
 
 static Text warp_reduce(Emit *e, const IrExpr *x)
@@ -47,7 +45,7 @@ static Text warp_reduce(Emit *e, const IrExpr *x)
     for (size_t i = 0; i < countof(all); i++) {
         if (all[i].op != x->op)
             continue;
-        for (int m = 16; m >= 1; m /= 2) {
+        for (int m = e->lanes / 2; m >= 1; m /= 2) {
             Text other = text_format(e->arena, "shuffle_xor(%.*s, %d)",
                                      TEXT_ARG(v), m);
             line(e, "%.*s = %.*s;", TEXT_ARG(v),

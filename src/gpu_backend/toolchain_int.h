@@ -24,6 +24,7 @@ typedef struct {
 typedef struct {
     Nvrtc nvrtc;                    // library NULL: not found
     char nvcc[512];                 // used when it is; empty: not found
+    char clang[512];                // for AMD
     char name[64];                  // "NVRTC 13.0", "nvcc 13.0.88"
 } Toolchain;
 
@@ -38,6 +39,24 @@ bool nvcc_find(char *path, char *name, size_t path_room, size_t name_room,
                TextBuf *looked);
 bool nvcc_compile(const char *path, Arena *a, const GpuSource *s,
                   TextBuf *image, TextBuf *log);
+
+// clang.c
+bool clang_find(char *path, char *name, size_t path_room, size_t name_room,
+                TextBuf *looked);
+bool clang_compile(const char *path, Arena *a, const GpuSource *s,
+                   TextBuf *image, TextBuf *log);
+
+// program.c: compilers that are programs.
+// Sets `path` where `folder`, of `len` bytes, has the program.
+bool program_at(char *path, size_t room, const char *folder, size_t len,
+                const char *name);
+bool program_on_path(char *path, size_t room, const char *name);
+// What it prints when it is given one option.
+bool program_says(const char *path, const char *option, TextBuf *out);
+// Runs `words`, of which there are n and room for 4 more: the output and the
+// source are added.
+bool program_compile(Arena *a, const char **words, int n, const GpuSource *s,
+                     TextBuf *image, TextBuf *log);
 
 // build_cache.c: one file an entry, checked when it is read; an entry that is
 // damaged counts as absent. Without a home directory there is no cache.

@@ -276,13 +276,14 @@ bool plan_combine(PlanState *p, PlanOp *op, const PlanFragment *src)
 
 // ---- what the emitter reads ------------------------------------------------
 
-static int lanes_for(int threads, int64_t results, int64_t extent)
+static int lanes_for(const PlanState *p, int64_t results, int64_t extent)
 {
+    int threads = p->launch->threads, warp = (int)p->device->warp_lanes;
     int lanes = 1;
 
-    while (lanes < 32 && lanes * 2 * results <= threads && lanes < extent)
+    while (lanes < warp && lanes * 2 * results <= threads && lanes < extent)
         lanes *= 2;
-    return threads % 32 ? 1 : lanes;
+    return threads % warp ? 1 : lanes;
 }
 
 static void keep_reduce(PlanState *p, const PlanOp *op)
@@ -299,7 +300,7 @@ static void keep_reduce(PlanState *p, const PlanOp *op)
         r.part = plan_reduced(p, &op->reduce, src);
         plan_number(p, r.part);
         for (int i = 0; i < r.step_count; i++)
-            if (r.steps[i] >= 32)
+            if (r.steps[i] >= (int)p->device->warp_lanes)
                 r.workspace = (int64_t)l->threads * bytes;
     } else {
         r.results = 1;
@@ -309,7 +310,7 @@ static void keep_reduce(PlanState *p, const PlanOp *op)
             r.results *= d == op->reduce.dim ? 1 : n;
             extent = d == op->reduce.dim ? n : extent;
         }
-        r.lanes = lanes_for(l->threads, r.results, extent);
+        r.lanes = lanes_for(p, r.results, extent);
     }
     if (out && !(r.part && plan_same(out, r.part)) &&
         r.workspace < r.results * bytes)

@@ -163,7 +163,7 @@ const PlanMove *plan_copy_store(const PlanLaunch *l, const IrStmt *s)
 
 // ---- gemm ------------------------------------------------------------------
 
-PlanRead plan_reads(const Plan *p, const PlanGemm *g, bool is_b)
+PlanRead plan_reads(const PlanGemm *g, bool is_b)
 {
     const IrGemmShape *s = &g->shape;
     const IrRegion *r = g->stmt->operand[s->operand[is_b]].region;
@@ -172,21 +172,22 @@ PlanRead plan_reads(const Plan *p, const PlanGemm *g, bool is_b)
     int64_t cols, first = 0;
 
     last = b->rank - 1;
-    if (p->device->vendor != VENDOR_NVIDIA || b->alias_of ||
+    if (b->alias_of ||
         !ir_is_int(b->shape[last], &cols) || cols % vector ||
         (r->form != REGION_WHOLE && r->min[last] &&
          (!ir_is_int(r->min[last], &first) || first % vector)))
         return READ_PLAIN;
     if ((is_b ? s->b_row : s->a_col) == last)
         return READ_ROWS;
-    return bits == 16 && (is_b ? s->b_col : s->a_row) == last ? READ_COLUMNS
-                                                              : READ_PLAIN;
+    return bits == 16 && g->unit == PLAN_MMA &&
+                   (is_b ? s->b_col : s->a_row) == last
+               ? READ_COLUMNS : READ_PLAIN;
 }
 
 static void add_operand(Moves *m, const PlanGemm *g, bool is_b)
 {
     IrBuffer *b = is_b ? g->b : g->a;
-    PlanRead read = plan_reads(m->p->plan, g, is_b);
+    PlanRead read = plan_reads(g, is_b);
     bool pairs = !is_b || g->shape.n / g->n_warps % 16 == 0;
 
     if (!in_shared(m->p, b))
@@ -196,6 +197,9 @@ static void add_operand(Moves *m, const PlanGemm *g, bool is_b)
     if (g->unit == PLAN_WGMMA) {
         v.kind = MOVE_WGMMA;
         v.work = NULL;
+    } else if (g->unit == PLAN_MFMA && read == READ_ROWS) {
+        v.width = g->inst_k * g->k_pack / 4;
+        v.bytes = plan_bytes(b, v.width);
     } else if (read != READ_PLAIN) {
         v.kind = MOVE_LDMATRIX;
         v.bytes = 0;

@@ -143,6 +143,57 @@ static bool is_whole(const PlanGemm *g, int operand)
            !r->buffer->alias_of;
 }
 
+// The same for MFMA; of its two kinds of float8 it knows the one without
+// infinities, of integers the signed one.
+static bool takes_mfma(const PlanGemm *g, int inst_k)
+{
+    const IrGemmShape *s = &g->shape;
+    DType a = g->a->dtype, b = g->b->dtype, c = g->c->dtype;
+
+    if (s->group || !inst_k || s->m % 16 || s->n % 16 || s->k % inst_k)
+        return false;
+    switch (a) {
+    case DT_F16:
+    case DT_BF16:
+        return a == b && (c == DT_F32 || c == a);
+    case DT_F32:
+    case DT_TF32:
+        return a == b && c == DT_F32;
+    case DT_I8:
+        return a == b && c == DT_I32;
+    case DT_E4M3FNUZ:
+    case DT_E5M2FNUZ:
+        return c == DT_F32 && (b == DT_E4M3FNUZ || b == DT_E5M2FNUZ);
+    default:
+        return false;
+    }
+}
+
+// Products that one MFMA of 16 x 16 results adds up; 0: there is none.
+static int mfma_k(DType t)
+{
+    switch (dtype_info(t)->bits) {
+    case 8:  return 32;
+    case 16: return 16;
+    case 32: return t == DT_TF32 ? 8 : 4;
+    default: return 0;
+    }
+}
+
+static bool partition_mfma(PlanState *p, PlanGemm *g, const Split *s, Text name)
+{
+    int inst_k = mfma_k(g->a->dtype), m;
+
+    if (p->launch->threads % (int)p->device->warp_lanes ||
+        !takes_mfma(g, inst_k) || (m = choose(s, name)) < 1)
+        return true;
+    g->unit = PLAN_MFMA;
+    g->m_warps = m;
+    g->n_warps = s->warps / m;
+    g->inst_k = inst_k;
+    return true;
+}
+
 // Whole tiles, and results that the unit adds up in 32 bits.
 static bool takes_wgmma_own(const PlanState *p, const PlanGemm *g,
                             const Split *s)
@@ -158,7 +209,9 @@ static bool partition_own(PlanState *p, PlanGemm *g, const Split *s, Text name)
 {
     g->unit = PLAN_SCALAR;
     g->m_warps = g->n_warps = 1;
-    g->inst_k = 1;
+    g->inst_k = g->k_pack = 1;
+    if (p->device->vendor == VENDOR_AMD)
+        return partition_mfma(p, g, s, name);
     if (p->launch->threads % 32 || !takes_mma(p, g))
         return true;
     if (p->launch->feed.loop && takes_wgmma_own(p, g, s)) {
@@ -194,7 +247,7 @@ bool plan_partition(PlanState *p, PlanGemm *g)
     Split s = {(int)g->shape.m, (int)g->shape.n, warps, 16, 16, 1};
 
     if (p->plan->rules == PLAN_TILESIM) {
-        s.n_unit = 8;
+        s.n_unit = p->device->vendor == VENDOR_AMD ? 16 : 8;
         return partition_own(p, g, &s, name);
     }
     if (p->device->vendor == VENDOR_AMD) {

@@ -207,10 +207,11 @@ bool plan_same(const PlanFragment *f, const PlanFragment *g);
 const PlanFeedCopy *plan_fed_by(const PlanFeed *f, const IrBuffer *b);
 // Whether the kernel's pass_configs set this one to true.
 bool plan_config(const IrKernel *k, const char *key);
-// How mma.sync's operand is read from shared memory: element by element, or by
-// ldmatrix where its rows lie along k, or (transposed) across.
+// How a matrix unit's operand is read from shared memory: element by element;
+// mma.sync: by ldmatrix where its rows lie along k, or (transposed) across;
+// MFMA: all that a lane needs for a step at once, where they lie along k.
 typedef enum { READ_PLAIN, READ_ROWS, READ_COLUMNS } PlanRead;
-PlanRead plan_reads(const Plan *p, const PlanGemm *g, bool is_b);
+PlanRead plan_reads(const PlanGemm *g, bool is_b);
 // The instruction by which a statement that is a copy stores, or NULL.
 const PlanMove *plan_copy_store(const PlanLaunch *l, const IrStmt *s);
 // What every plan must hold; reports ids "plan-...".

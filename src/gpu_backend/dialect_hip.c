@@ -1,0 +1,274 @@
+// dialect_hip.c - HIP as clang reads it for gfx942, without a header.
+//
+// What is one instruction is a builtin of the compiler; what a device library
+// would give is in hip_math.c.
+#include "gpu_backend/dialect.h"
+
+static const GpuPart parts[] = {
+    {"thread_x|thread_y|thread_z", "",
+     "DEVICE u32 thread_x() { return __builtin_amdgcn_workitem_id_x(); }\n"
+     "DEVICE u32 thread_y() { return __builtin_amdgcn_workitem_id_y(); }\n"
+     "DEVICE u32 thread_z() { return __builtin_amdgcn_workitem_id_z(); }\n"},
+    {"block_x|block_y|block_z", "",
+     "DEVICE u32 block_x() { return __builtin_amdgcn_workgroup_id_x(); }\n"
+     "DEVICE u32 block_y() { return __builtin_amdgcn_workgroup_id_y(); }\n"
+     "DEVICE u32 block_z() { return __builtin_amdgcn_workgroup_id_z(); }\n"},
+    {"blocks_x|blocks_y|blocks_z", "",
+     "// The runtime passes them behind the arguments.\n"
+     "DEVICE u32 blocks_of(int d)\n"
+     "{\n"
+     "    return ((__attribute__((opencl_constant)) const u32 *)\n"
+     "                __builtin_amdgcn_implicitarg_ptr())[d];\n"
+     "}\n"
+     "DEVICE u32 blocks_x() { return blocks_of(0); }\n"
+     "DEVICE u32 blocks_y() { return blocks_of(1); }\n"
+     "DEVICE u32 blocks_z() { return blocks_of(2); }\n"},
+    {"bits_f32|f32_bits", "",
+     "DEVICE float bits_f32(u32 x) { return __builtin_bit_cast(float, x); }\n"
+     "DEVICE u32 f32_bits(float x) { return __builtin_bit_cast(u32, x); }\n"},
+    {"bits_f64|f64_bits", "",
+     "DEVICE double bits_f64(u64 x) { return __builtin_bit_cast(double, x); }\n"
+     "DEVICE u64 f64_bits(double x) { return __builtin_bit_cast(u64, x); }\n"},
+    {"f16|to_f16", "",
+     "DEVICE f16 to_f16(float x)\n"
+     "{\n"
+     "    return f16{__builtin_bit_cast(u16, (_Float16)x)};\n"
+     "}\n"
+     "DEVICE float f32(f16 x)\n"
+     "{\n"
+     "    return (float)__builtin_bit_cast(_Float16, x.bits);\n"
+     "}\n"},
+    {"join|pack", "",
+     "DEVICE u32 join(u16 low, u16 high) { return low | (u32)high << 16; }\n"},
+    {"fast_exp2", "",
+     "DEVICE float fast_exp2(float x) { return __builtin_amdgcn_exp2f(x); }\n"},
+    {"exchange_xor|exchange_up|exchange_down|exchange", "",
+     "DEVICE int lane_id()\n"
+     "{\n"
+     "    return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));\n"
+     "}\n"
+     "DEVICE u32 take(u32 x, int lane)\n"
+     "{\n"
+     "    return __builtin_amdgcn_ds_bpermute(lane * 4, x);\n"
+     "}\n"
+     "DEVICE u64 take(u64 x, int lane)\n"
+     "{\n"
+     "    return take((u32)x, lane) | (u64)take((u32)(x >> 32), lane) << 32;\n"
+     "}\n"
+     "template <typename T> DEVICE T exchange_xor(T x, int mask, int width)\n"
+     "{\n"
+     "    int me = lane_id(), from = me ^ mask;\n"
+     "    return take(x, from / width == me / width ? from : me);\n"
+     "}\n"
+     "template <typename T> DEVICE T exchange_up(T x, int by, int width)\n"
+     "{\n"
+     "    int me = lane_id();\n"
+     "    return take(x, me % width < by ? me : me - by);\n"
+     "}\n"
+     "template <typename T> DEVICE T exchange_down(T x, int by, int width)\n"
+     "{\n"
+     "    int me = lane_id();\n"
+     "    return take(x, me % width + by < width ? me + by : me);\n"
+     "}\n"
+     "template <typename T> DEVICE T exchange(T x, int lane, int width)\n"
+     "{\n"
+     "    int me = lane_id();\n"
+     "    return take(x, me - me % width + (lane & (width - 1)));\n"
+     "}\n"},
+    {"ballot|any_lane|all_lanes", "",
+     "DEVICE u64 ballot(bool x) { return __builtin_amdgcn_ballot_w64(x); }\n"
+     "DEVICE bool any_lane(bool x) { return ballot(x) != 0; }\n"
+     "DEVICE bool all_lanes(bool x) { return ballot(!x) == 0; }\n"},
+    {"sync_warp", "",
+     "DEVICE void sync_warp()\n"
+     "{\n"
+     "    __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, \"wavefront\");\n"
+     "    __builtin_amdgcn_wave_barrier();\n"
+     "}\n"},
+    {"sync_block", "",
+     "DEVICE void sync_block()\n"
+     "{\n"
+     "    __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\");\n"
+     "    __builtin_amdgcn_s_barrier();\n"
+     "    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\");\n"
+     "}\n"},
+    {"mfma_f16|mfma_bf16|mfma_e4m3fnuz|mfma_e5m2fnuz|mfma_e4m3fnuz_e5m2fnuz"
+     "|mfma_e5m2fnuz_e4m3fnuz|mfma_i8|mfma_float|mfma_tf32", "",
+     "typedef float Floats4 __attribute__((ext_vector_type(4)));\n"
+     "typedef int Ints4 __attribute__((ext_vector_type(4)));\n"
+     "typedef _Float16 Halves4 __attribute__((ext_vector_type(4)));\n"
+     "typedef short Shorts4 __attribute__((ext_vector_type(4)));\n"
+     "typedef float Floats2 __attribute__((ext_vector_type(2)));\n"
+     "template <typename V, typename T> DEVICE V words(const T *p)\n"
+     "{\n"
+     "    V v;\n"
+     "    __builtin_memcpy(&v, p, sizeof v);\n"
+     "    return v;\n"
+     "}\n"
+     "template <typename V, typename T> DEVICE void put_words(T *p, V v)\n"
+     "{\n"
+     "    __builtin_memcpy(p, &v, sizeof v);\n"
+     "}\n"},
+    {"mfma_f16", "",
+     "DEVICE void mfma_f16(float *d, const u32 *a, const u32 *b)\n"
+     "{\n"
+     "    put_words(d, __builtin_amdgcn_mfma_f32_16x16x16f16(\n"
+     "        words<Halves4>(a), words<Halves4>(b), words<Floats4>(d), 0, 0, 0));\n"
+     "}\n"},
+    {"mfma_bf16", "",
+     "DEVICE void mfma_bf16(float *d, const u32 *a, const u32 *b)\n"
+     "{\n"
+     "    put_words(d, __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(\n"
+     "        words<Shorts4>(a), words<Shorts4>(b), words<Floats4>(d), 0, 0, 0));\n"
+     "}\n"},
+    {"mfma_e4m3fnuz", "",
+     "DEVICE void mfma_e4m3fnuz(float *d, const u32 *a, const u32 *b)\n"
+     "{\n"
+     "    put_words(d, __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8(\n"
+     "        words<i64>(a), words<i64>(b), words<Floats4>(d), 0, 0, 0));\n"
+     "}\n"},
+    {"mfma_e5m2fnuz", "",
+     "DEVICE void mfma_e5m2fnuz(float *d, const u32 *a, const u32 *b)\n"
+     "{\n"
+     "    put_words(d, __builtin_amdgcn_mfma_f32_16x16x32_bf8_bf8(\n"
+     "        words<i64>(a), words<i64>(b), words<Floats4>(d), 0, 0, 0));\n"
+     "}\n"},
+    {"mfma_e4m3fnuz_e5m2fnuz", "",
+     "DEVICE void mfma_e4m3fnuz_e5m2fnuz(float *d, const u32 *a, const u32 *b)\n"
+     "{\n"
+     "    put_words(d, __builtin_amdgcn_mfma_f32_16x16x32_fp8_bf8(\n"
+     "        words<i64>(a), words<i64>(b), words<Floats4>(d), 0, 0, 0));\n"
+     "}\n"},
+    {"mfma_e5m2fnuz_e4m3fnuz", "",
+     "DEVICE void mfma_e5m2fnuz_e4m3fnuz(float *d, const u32 *a, const u32 *b)\n"
+     "{\n"
+     "    put_words(d, __builtin_amdgcn_mfma_f32_16x16x32_bf8_fp8(\n"
+     "        words<i64>(a), words<i64>(b), words<Floats4>(d), 0, 0, 0));\n"
+     "}\n"},
+    {"mfma_i8", "",
+     "DEVICE void mfma_i8(int *d, const u32 *a, const u32 *b)\n"
+     "{\n"
+     "    put_words(d, __builtin_amdgcn_mfma_i32_16x16x32_i8(\n"
+     "        words<i64>(a), words<i64>(b), words<Ints4>(d), 0, 0, 0));\n"
+     "}\n"},
+    {"mfma_float", "",
+     "DEVICE void mfma_float(float *d, const u32 *a, const u32 *b)\n"
+     "{\n"
+     "    put_words(d, __builtin_amdgcn_mfma_f32_16x16x4f32(\n"
+     "        words<float>(a), words<float>(b), words<Floats4>(d), 0, 0, 0));\n"
+     "}\n"},
+    {"mfma_tf32", "",
+     "DEVICE void mfma_tf32(float *d, const u32 *a, const u32 *b)\n"
+     "{\n"
+     "    put_words(d, __builtin_amdgcn_mfma_f32_16x16x8_xf32(\n"
+     "        words<Floats2>(a), words<Floats2>(b), words<Floats4>(d), 0, 0, 0));\n"
+     "}\n"},
+    {"atomicAdd|atomicMax|atomicMin|atomicOr|atomicCAS|atomic_add|atomic_max"
+     "|atomic_min|atomic_or|swap_loop", "",
+     "template <typename T> DEVICE T atomicAdd(T *p, T x)\n"
+     "{\n"
+     "    return __hip_atomic_fetch_add(p, x, __ATOMIC_RELAXED,\n"
+     "                                  __HIP_MEMORY_SCOPE_AGENT);\n"
+     "}\n"
+     "template <typename T> DEVICE T atomicMax(T *p, T x)\n"
+     "{\n"
+     "    return __hip_atomic_fetch_max(p, x, __ATOMIC_RELAXED,\n"
+     "                                  __HIP_MEMORY_SCOPE_AGENT);\n"
+     "}\n"
+     "template <typename T> DEVICE T atomicMin(T *p, T x)\n"
+     "{\n"
+     "    return __hip_atomic_fetch_min(p, x, __ATOMIC_RELAXED,\n"
+     "                                  __HIP_MEMORY_SCOPE_AGENT);\n"
+     "}\n"
+     "template <typename T> DEVICE T atomicOr(T *p, T x)\n"
+     "{\n"
+     "    return __hip_atomic_fetch_or(p, x, __ATOMIC_RELAXED,\n"
+     "                                 __HIP_MEMORY_SCOPE_AGENT);\n"
+     "}\n"
+     "template <typename T> DEVICE T atomicCAS(T *p, T old, T x)\n"
+     "{\n"
+     "    __hip_atomic_compare_exchange_strong(p, &old, x, __ATOMIC_RELAXED,\n"
+     "                                         __ATOMIC_RELAXED,\n"
+     "                                         __HIP_MEMORY_SCOPE_AGENT);\n"
+     "    return old;\n"
+     "}\n"},
+    {"__popc|__popcll", "",
+     "DEVICE int __popc(u32 x) { return __builtin_popcount(x); }\n"
+     "DEVICE int __popcll(u64 x) { return __builtin_popcountll(x); }\n"},
+    {"__threadfence|atomic_load|atomic_store", "",
+     "DEVICE void __threadfence()\n"
+     "{\n"
+     "    __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, \"agent\");\n"
+     "}\n"},
+    {"fmaxf|fminf|fabsf|floorf|max_of|min_of|magnitude|floor_div|floor_mod"
+     "|atomic_max|atomic_min", "",
+     "DEVICE float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }\n"
+     "DEVICE float fminf(float a, float b) { return __builtin_fminf(a, b); }\n"
+     "DEVICE float fabsf(float x) { return __builtin_fabsf(x); }\n"
+     "DEVICE float floorf(float x) { return __builtin_floorf(x); }\n"},
+    {"fmax|fmin|fabs|floor|max_of|min_of|magnitude|floor_div|floor_mod"
+     "|atomic_max|atomic_min", "",
+     "DEVICE double fmax(double a, double b) { return __builtin_fmax(a, b); }\n"
+     "DEVICE double fmin(double a, double b) { return __builtin_fmin(a, b); }\n"
+     "DEVICE double fabs(double x) { return __builtin_fabs(x); }\n"
+     "DEVICE double floor(double x) { return __builtin_floor(x); }\n"},
+    {"fmaf|fma", "",
+     "DEVICE float fmaf(float a, float b, float c)\n"
+     "{\n"
+     "    return __builtin_fmaf(a, b, c);\n"
+     "}\n"
+     "DEVICE double fma(double a, double b, double c)\n"
+     "{\n"
+     "    return __builtin_fma(a, b, c);\n"
+     "}\n"},
+    {"ceilf|truncf|rintf|roundf|sqrtf|rsqrtf", "",
+     "DEVICE float ceilf(float x) { return __builtin_ceilf(x); }\n"
+     "DEVICE float truncf(float x) { return __builtin_truncf(x); }\n"
+     "DEVICE float rintf(float x) { return __builtin_rintf(x); }\n"
+     "DEVICE float roundf(float x) { return __builtin_roundf(x); }\n"
+     "DEVICE float sqrtf(float x) { return __builtin_sqrtf(x); }\n"
+     "DEVICE float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }\n"},
+    {"ceil|trunc|rint|round|sqrt|rsqrt", "",
+     "DEVICE double ceil(double x) { return __builtin_ceil(x); }\n"
+     "DEVICE double trunc(double x) { return __builtin_trunc(x); }\n"
+     "DEVICE double rint(double x) { return __builtin_rint(x); }\n"
+     "DEVICE double round(double x) { return __builtin_round(x); }\n"
+     "DEVICE double sqrt(double x) { return __builtin_sqrt(x); }\n"
+     "DEVICE double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }\n"},
+    {"expf|exp2f|exp10f|logf|log2f|log10f|sigmoid", "",
+     "DEVICE float expf(float x) { return __builtin_expf(x); }\n"
+     "DEVICE float exp2f(float x) { return __builtin_exp2f(x); }\n"
+     "DEVICE float exp10f(float x) { return __builtin_exp10f(x); }\n"
+     "DEVICE float logf(float x) { return __builtin_logf(x); }\n"
+     "DEVICE float log2f(float x) { return __builtin_log2f(x); }\n"
+     "DEVICE float log10f(float x) { return __builtin_log10f(x); }\n"},
+};
+
+static const GpuDialect hip = {
+    .name = "hip",
+    .title = "HIP",
+    .vendor = VENDOR_AMD,
+    .kernel = "extern \"C\" __attribute__((global)) void",
+    .bounds = {"__attribute__((launch_bounds(", ")))"},
+    .thread = {"thread_x()", "thread_y()", "thread_z()"},
+    .block = {"block_x()", "block_y()", "block_z()"},
+    .blocks = {"blocks_x()", "blocks_y()", "blocks_z()"},
+    .device = "static __attribute__((device, always_inline))",
+    .constant = "static __attribute__((constant)) const",
+    .arena = "__attribute__((shared, aligned(1024))) unsigned char arena",
+    .fixed_arena = true,
+    .barrier = "sync_block()",
+    .trap = "__builtin_trap()",
+    .parts = parts,
+    .part_count = countof(parts),
+};
+
+const GpuDialect *gpu_dialect_hip(void)
+{
+    return &hip;
+}
+
+const GpuDialect *gpu_dialect_of(const Device *d)
+{
+    return d->vendor == VENDOR_AMD ? gpu_dialect_hip() : gpu_dialect_cuda();
+}

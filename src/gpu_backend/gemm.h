@@ -1,0 +1,21 @@
+// gemm.h - private to gpu_backend: operands of T.gemm, for every matrix unit.
+#ifndef GPU_BACKEND_GEMM_H
+#define GPU_BACKEND_GEMM_H
+
+#include "gpu_backend/emit_int.h"
+
+// One operand as a matrix: `row` is m or n, `col` is k.
+typedef struct {
+    const IrRegion *region;
+    IrBuffer *buffer;
+    int row, col;                   // dimensions of the buffer
+} Matrix;
+
+// gemm.c
+Text gemm_at(Emit *e, const Matrix *m, Text row, Text col);    // an element
+int gemm_bits(const Matrix *m);
+void gemm_clear(Emit *e, const PlanGemm *g);
+
+// mfma.c
+void mfma(Emit *e, const PlanGemm *g, const Matrix *a, const Matrix *b);
+#endif
