@@ -102,10 +102,8 @@ static void shade_globals(Check *k, const InterpStep *s)
         m->at = xcalloc((size_t)m->count + 1, 1);
         if (!is_watched(k, s))
             continue;
-        if (!param || k->empty[b->param])
-            shade_fill(m, (uint8_t)(SHADE_NEVER | (i < SHADE_ORIGIN - 1
-                                                       ? i + 1
-                                                       : SHADE_ORIGIN)));
+        if (!k->tracing && (!param || k->empty[b->param]))
+            shade_fill(m, never_written(i));
     }
 }
 
@@ -114,7 +112,8 @@ static void on_launch(void *ctx, const InterpStep *s)
     Check *k = ctx;
 
     shade_globals(k, s);
-    outputs_launch(k, s);
+    if (!k->tracing)
+        outputs_launch(k, s);
 }
 
 static void on_begin(void *ctx, const InterpStep *s)
@@ -124,9 +123,20 @@ static void on_begin(void *ctx, const InterpStep *s)
     size_t slots = (size_t)k->code->slot_count;
 
     w->notes.order = 0;
+    for (int i = 0; i < k->code->buffer_count && !k->tracing; i++)
+        if (k->code->buffer[i].place == BUFFER_PRIVATE)
+            shade_fill(&w->scratch[i], never_written(i));
     memset(w->home.slot, 0, slots);
     for (int i = 0; i < w->warp_count; i++)
         memset(w->warp[i].slot, 0, slots);
+}
+
+static void on_done(void *ctx, const InterpStep *s)
+{
+    Check *k = ctx;
+
+    if (is_watched(k, s))
+        trace_after(k, s);
 }
 
 static void on_instr(void *ctx, const InterpStep *s)
@@ -135,6 +145,12 @@ static void on_instr(void *ctx, const InterpStep *s)
 
     if (!is_watched(k, s))
         return;
+    if (k->tracing) {
+        trace_before(k, s);
+        return;
+    }
+    if (wants(k, CHECK_VALUES))
+        values_before(k, s);
     if (wants(k, CHECK_OUTPUTS))
         outputs_before(k, s);
     if (wants(k, CHECK_BOUNDS))
@@ -228,6 +244,9 @@ Check *check_create(const Code *c, const CheckOptions *options)
 
     k->code = c;
     k->options = *options;
+    k->tracing = options->trace != NULL;
+    if (k->tracing)
+        k->target = *options->trace;
     k->empty = xcalloc((size_t)c->param_count + 1, sizeof *k->empty);
     for (int i = 0; options->empty && i < c->param_count; i++)
         k->empty[i] = options->empty[i];
@@ -246,7 +265,8 @@ Check *check_create(const Code *c, const CheckOptions *options)
     *k->observer = (InterpObserver){.ctx = k,
                                     .launch = on_launch,
                                     .begin = on_begin,
-                                    .before = on_instr};
+                                    .before = on_instr,
+                                    .after = k->tracing ? on_done : NULL};
     return k;
 }
 
@@ -259,6 +279,37 @@ void check_findings(Check *k, Arena *a, const InterpResult *r,
                     CheckFindings *out)
 {
     report_all(k, a, r, out);
+}
+
+static bool uses_param(const Check *k, int param, bool store)
+{
+    const Code *c = k->code;
+
+    for (int l = 0; l < c->launch_count; l++)
+        for (int i = 0; i < c->launch[l].body.len; i++) {
+            InstrOp op = (InstrOp)c->launch[l].body.code[i].op;
+            int a = c->launch[l].body.code[i].a, root;
+            bool loads = op == INSTR_VLOAD || op == INSTR_LOAD;
+            bool stores = op == INSTR_VSTORE || op == INSTR_STORE;
+
+            if (op != INSTR_VATOMIC && !(store ? stores : loads))
+                continue;
+            root = c->buffer[c->access[a].buffer].root;
+            if (c->buffer[root].place == BUFFER_PARAM &&
+                c->buffer[root].param == param)
+                return true;
+        }
+    return false;
+}
+
+bool check_stores_to(const Check *k, int param)
+{
+    return uses_param(k, param, true);
+}
+
+bool check_loads_from(const Check *k, int param)
+{
+    return uses_param(k, param, false);
 }
 
 static void release_worker(const Check *k, CheckWorker *w)

@@ -60,7 +60,14 @@ typedef struct {
     int len, room;
 } CheckFindings;
 
+// A block that stored what is no number.
 typedef struct {
+    int launch;
+    int64_t block;
+} CheckTarget;
+
+typedef struct {
+    const CheckTarget *trace;   // follow values of this block alone; or NULL
     unsigned groups;            // 1 << CHECK_..., what is wanted
     const bool *empty;          // by parameter: comes without contents
     bool some_blocks;           // not all blocks will run
@@ -74,5 +81,10 @@ const struct InterpObserver *check_observer(const Check *k);
 // After the run, whose own findings are among them. In order of place.
 void check_findings(Check *k, Arena *a, const InterpResult *r,
                     CheckFindings *out);
+// Is a result NaN or infinite? Then the run is to be done once more, on the
+// same inputs, with a Check that traces the block: it finds where that began.
+bool check_target(const Check *k, const InterpResult *r, CheckTarget *out);
+bool check_stores_to(const Check *k, int param);
+bool check_loads_from(const Check *k, int param);
 void check_destroy(Check *k);
 #endif

@@ -15,6 +15,8 @@ typedef enum {
     NOTE_OUTPUT,    // ... is stored at a, into the parameter x[0]
     NOTE_INDEX,     // index x[1] of dimension x[0], extent x[2], of `buffer`
     NOTE_CONFLICT,  // stores of blocks x[0] and this one at b and a
+    NOTE_BAD,       // a NaN (b 0) or infinity (b 1) goes to `buffer` at a
+    NOTE_BEGIN,     // ... begins at a: doubles x[0], x[1] gave x[2]
 } NoteKind;
 
 enum { MOST_NOTES = 1 << 12, NOTE_LOOPS = 4 };
@@ -69,7 +71,7 @@ typedef struct {
     Shade *scratch;             // by root buffer
     Notes notes;
     uint8_t lane[CODE_LANES];   // working space
-    uint64_t value[CODE_LANES];
+    uint64_t operand[3][CODE_LANES];    // of a traced instruction
 } CheckWorker;
 
 // Who stored an element last: 1 + block, and where.
@@ -81,6 +83,10 @@ typedef struct {
 struct Check {
     const Code *code;
     CheckOptions options;
+    bool tracing;
+    CheckTarget target;
+    int begin[SHADE_ORIGIN];    // tracing: by origin, where that began
+    int begin_count;
     bool *empty;
     struct InterpObserver *observer;
     CheckWorker *workers;
@@ -116,6 +122,7 @@ uint8_t shade_get(Check *k, const InterpStep *s, int buffer, int64_t at);
 void shade_put(Check *k, const InterpStep *s, int buffer, int64_t at,
                uint8_t v);
 void shade_fill(Shade *m, uint8_t v);
+uint8_t never_written(int root);                // the byte of its elements
 
 // shadow.c, shadow_tile.c, shadow_warp.c - what instructions do to shadows
 typedef void FlowFn(Check *k, const InterpStep *s);
@@ -140,6 +147,32 @@ void outputs_launch(Check *k, const InterpStep *s);
 
 // bounds.c
 void bounds_before(Check *k, const InterpStep *s);
+
+// values.c - results that are no numbers
+void values_before(Check *k, const InterpStep *s);
+
+// trace.c - where such values begin
+bool is_traced(const Check *k, const InterpStep *s);
+void trace_before(Check *k, const InterpStep *s);   // keeps operands
+void trace_after(Check *k, const InterpStep *s);
+
+// report_values.c, of report.c's
+typedef struct {
+    Check *k;
+    Arena *a;
+    const InterpResult *r;
+    const Note *notes;
+    int count;
+    CheckFindings *out;
+} Report;
+
+CheckFinding *add_finding(Report *r, FindingId id, Span at);
+void add_note(const Report *r, CheckFinding *f, Span at, TextBuf *words);
+void note_when(const Report *r, CheckFinding *f, const Note *n);
+Span span_of(const Report *r, int launch, int pc);
+Text name_of(const Report *r, int buffer);
+void note_way(const Report *r, CheckFinding *f, int buffer);
+void report_values(Report *r);
 
 // report.c
 void report_all(Check *k, Arena *a, const InterpResult *r, CheckFindings *out);

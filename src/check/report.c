@@ -8,23 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
-    Check *k;
-    Arena *a;
-    const InterpResult *r;
-    const Note *notes;
-    int count;
-    CheckFindings *out;
-} Report;
-
 // ---- words ---------------------------------------------------------------
 
-static Span span_of(const Report *r, int launch, int pc)
+Span span_of(const Report *r, int launch, int pc)
 {
     return r->k->code->launch[launch].body.at[pc];
 }
 
-static Text name_of(const Report *r, int buffer)
+Text name_of(const Report *r, int buffer)
 {
     return r->k->code->buffer[buffer].name;
 }
@@ -95,7 +86,7 @@ static void put_count(TextBuf *b, int64_t n, const char *what)
 
 // ---- findings ------------------------------------------------------------
 
-static CheckFinding *add(Report *r, FindingId id, Span at)
+CheckFinding *add_finding(Report *r, FindingId id, Span at)
 {
     vec_push(r->a, r->out, ((CheckFinding){.id = id,
                                          .at = at,
@@ -104,7 +95,7 @@ static CheckFinding *add(Report *r, FindingId id, Span at)
     return &r->out->at[r->out->len - 1];
 }
 
-static void add_note(const Report *r, CheckFinding *f, Span at, TextBuf *words)
+void add_note(const Report *r, CheckFinding *f, Span at, TextBuf *words)
 {
     CheckNote *all = new_array(r->a, CheckNote, f->note_count + 1);
 
@@ -114,7 +105,7 @@ static void add_note(const Report *r, CheckFinding *f, Span at, TextBuf *words)
     f->notes = all;
 }
 
-static void note_when(const Report *r, CheckFinding *f, const Note *n)
+void note_when(const Report *r, CheckFinding *f, const Note *n)
 {
     TextBuf b = {0};
 
@@ -186,7 +177,7 @@ static void note_sink(const Report *r, CheckFinding *f, const Note *n,
 }
 
 // "through 'acc_s', 'scores_max'": tiles on the way.
-static void note_way(const Report *r, CheckFinding *f, int buffer)
+void note_way(const Report *r, CheckFinding *f, int buffer)
 {
     TextBuf b = {0};
 
@@ -222,7 +213,7 @@ static void report_origin(Report *r, int buffer)
         if (n->buffer != buffer || !counts(r, n, &left))
             continue;
         if (!f) {
-            f = add(r, FINDING_UNINIT, span_of(r, read->launch, read->a));
+            f = add_finding(r, FINDING_UNINIT, span_of(r, read->launch, read->a));
             f->count = read->count;
             f->message = text_format(
                 r->a, "'%.*s' is read here and was never written there",
@@ -255,23 +246,6 @@ static void put_index(TextBuf *b, const CodeBuffer *c, const int64_t *shape,
     buf_puts(b, "]");
 }
 
-// Without a store it is an output that this configuration does not have.
-static bool is_stored(const Check *k, int buffer)
-{
-    const Code *c = k->code;
-
-    for (int l = 0; l < c->launch_count; l++)
-        for (int i = 0; i < c->launch[l].body.len; i++) {
-            const Instr *in = &c->launch[l].body.code[i];
-
-            if ((in->op == INSTR_VSTORE || in->op == INSTR_STORE ||
-                 in->op == INSTR_VATOMIC) &&
-                root_of_buffer(c, c->access[in->a].buffer) == buffer)
-                return true;
-        }
-    return false;
-}
-
 static void report_unwritten(Report *r, int buffer)
 {
     Check *k = r->k;
@@ -288,9 +262,10 @@ static void report_unwritten(Report *r, int buffer)
             first = first < 0 ? i / width : first;
             last = i / width;
         }
-    if (!never || !is_stored(k, buffer))
+    // without a store it is an output that this configuration does not have
+    if (!never || !check_stores_to(k, b->param))
         return;
-    f = add(r, FINDING_OUTPUT_UNWRITTEN, b->at);
+    f = add_finding(r, FINDING_OUTPUT_UNWRITTEN, b->at);
     f->count = never / width;
     f->param = b->param;
     put_count(&words, f->count, "element");
@@ -309,7 +284,7 @@ static void report_unwritten(Report *r, int buffer)
 static void report_conflict(Report *r, const Note *n)
 {
     CheckFinding *f =
-        add(r, FINDING_OUTPUT_CONFLICT, span_of(r, n->launch, n->a));
+        add_finding(r, FINDING_OUTPUT_CONFLICT, span_of(r, n->launch, n->a));
     TextBuf words = {0};
 
     f->count = n->count;
@@ -333,7 +308,7 @@ static const Access *access_of(const Report *r, const Note *n)
 
 static void report_index(Report *r, const Note *n)
 {
-    CheckFinding *f = add(r, FINDING_INDEX_RANGE, span_of(r, n->launch, n->a));
+    CheckFinding *f = add_finding(r, FINDING_INDEX_RANGE, span_of(r, n->launch, n->a));
     const Access *a = access_of(r, n);
     bool loaded = a->loaded >> n->x[0] & 1;
 
@@ -358,7 +333,7 @@ static void report_interp(Report *r)
 
         if (!finding_find(text_of(x->id), &id))
             BUG("no finding '%s'", x->id);
-        f = add(r, id, x->at);
+        f = add_finding(r, id, x->at);
         f->message = text_copy(r->a, text_of(x->message));
         f->count = x->count;
         f->launch = x->launch;
@@ -405,6 +380,11 @@ void report_all(Check *k, Arena *a, const InterpResult *result,
 
     r.count = merge_notes(k, &notes);
     r.notes = notes;
+    if (k->tracing) {
+        report_values(&r);
+        free(notes);
+        return;
+    }
     report_interp(&r);
     for (int i = 0; i < k->code->buffer_count; i++) {
         report_origin(&r, i);

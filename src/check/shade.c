@@ -33,6 +33,14 @@ int shade_width(const Check *k, int buffer)
     return unit ? k->code->buffer[buffer].element / unit : 1;
 }
 
+// Buffers beyond the last origin share it, and are not told apart.
+uint8_t never_written(int root)
+{
+    int origin = root + 1 < SHADE_ORIGIN ? root + 1 : SHADE_ORIGIN;
+
+    return (uint8_t)(SHADE_NEVER | origin);
+}
+
 void shade_fill(Shade *m, uint8_t v)
 {
     if (!m->at)

@@ -276,9 +276,8 @@ static void flow_par(Check *k, const InterpStep *s)
 static void flow_alloc(Check *k, const InterpStep *s)
 {
     int root = k->code->buffer[s->instr->a].root;
-    int origin = root + 1 < SHADE_ORIGIN ? root + 1 : SHADE_ORIGIN;
 
-    shade_fill(shade_of(k, s, root), (uint8_t)(SHADE_NEVER | origin));
+    shade_fill(shade_of(k, s, root), k->tracing ? 0 : never_written(root));
 }
 
 // ---- vectors -------------------------------------------------------------

@@ -40,8 +40,6 @@ typedef struct {
     ExitCode exit;
 } Checking;
 
-// ---- one launch -------------------------------------------------------------
-
 static Check *watch(Checking *g, KernelObject *k, const bool *empty)
 {
     Code *code = kernel_code(k, CODE_AS_WRITTEN);
@@ -49,6 +47,66 @@ static Check *watch(Checking *g, KernelObject *k, const bool *empty)
 
     return code ? check_create(code, &o) : NULL;
 }
+
+// ---- a second run, of one block ---------------------------------------------
+
+// The arguments as they were: what the kernel stores to gets memory of its own.
+// False when there is none, or when it changes what it also reads.
+static bool fresh_args(Checking *g, const KernelObject *k, const Check *check,
+                       const KernelArg *args, KernelArg *out)
+{
+    Host *h = g->s.host;
+    bool ok = true;
+
+    for (int i = 0; i < k->ir->param_count; i++) {
+        const Tensor *t = &args[i].tensor;
+
+        out[i] = args[i];
+        if (args[i].is_scalar || !check_stores_to(check, i))
+            continue;
+        out[i].tensor.storage = NULL;
+        ok = ok && !(check_loads_from(check, i) && !kernel_is_output(k, i)) &&
+             tensor_new(&h->heap, &out[i].tensor, t->dtype, t->rank, t->shape);
+    }
+    return ok;
+}
+
+static void release_fresh(const KernelObject *k, const Check *check,
+                          KernelArg *args)
+{
+    for (int i = 0; i < k->ir->param_count; i++)
+        if (!args[i].is_scalar && check_stores_to(check, i) &&
+            args[i].tensor.storage)
+            tensor_release(&args[i].tensor);
+}
+
+// Where a NaN or an infinity that the run left in a result begins.
+static void trace(Checking *g, KernelObject *k, const Check *check,
+                  const KernelArg *args, const CheckTarget *target,
+                  CheckFindings *found)
+{
+    Code *code = kernel_code(k, CODE_AS_WRITTEN);
+    CheckOptions o = {.trace = target, .groups = g->report.wishes.groups};
+    KernelArg *fresh = new_array(g->cli->arena, KernelArg,
+                                 k->ir->param_count + 1);
+    bool quiet = diag_quiet(g->cli->diag, true);
+
+    if (fresh_args(g, k, check, args, fresh)) {
+        Check *tracing = check_create(code, &o);
+        InterpOptions run = {.max_findings = 1,
+                             .memory_limit = host_memory_left(g->s.host),
+                             .observer = check_observer(tracing)};
+        InterpResult r = kernel_run(k, CODE_AS_WRITTEN, fresh, NULL, &run);
+
+        check_findings(tracing, g->cli->arena, &r, found);
+        interp_result_release(&r);
+        check_destroy(tracing);
+    }
+    release_fresh(k, check, fresh);
+    diag_quiet(g->cli->diag, quiet);
+}
+
+// ---- one launch -------------------------------------------------------------
 
 // Takes what a later launch can make good out of the list.
 static void set_aside(Checking *g, const KernelObject *k, CheckFindings *found)
@@ -95,13 +153,16 @@ static void report_pending(Checking *g)
     g->pending.len = 0;
 }
 
-static void conclude(Checking *g, const KernelObject *k, Check *check,
-                     const InterpResult *r)
+static void conclude(Checking *g, KernelObject *k, Check *check,
+                     const KernelArg *args, const InterpResult *r)
 {
     CheckFindings found = {0};
+    CheckTarget target;
 
     if (r->launches) {
         check_findings(check, g->cli->arena, r, &found);
+        if (check_target(check, r, &target))
+            trace(g, k, check, args, &target, &found);
         if (g->running)
             set_aside(g, k, &found);
         check_report(&g->report, k, &found);
@@ -126,7 +187,7 @@ static void check_case(Checking *g, LaunchCase *c)
     run.observer = check_observer(check);
     InterpResult r = kernel_run(c->kernel, CODE_AS_WRITTEN, c->args, NULL,
                                 &run);
-    conclude(g, c->kernel, check, &r);
+    conclude(g, c->kernel, check, c->args, &r);
     interp_result_release(&r);
 }
 
@@ -153,7 +214,7 @@ static void on_launched(void *ctx, const KernelObject *k, const InterpResult *r)
     Checking *g = ctx;
 
     if (g->running)
-        conclude(g, k, g->running, r);
+        conclude(g, (KernelObject *)k, g->running, g->args, r);
     g->running = NULL;
 }
 

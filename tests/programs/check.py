@@ -3,8 +3,8 @@
 #
 #   check.py TILESIM TOP [SECTION...]
 #
-# Sections: python, truth, odd, scripts, threads, faults, tails, and those that
-# take minutes: launches, faults-long, tails-long. Without one: all but these.
+# Sections: python, truth, odd, scripts, threads, faults, tails, checks, and
+# those that take minutes: launches, faults-long, tails-long, checks-long. Without one: all but these.
 # The truth is tests/data/programs; limits are those that a right program must
 # keep: 1e-8 for the algorithm in f64, 1e-3 for an f16 output beside float64.
 import json
@@ -173,6 +173,28 @@ def scripts(c):
         c.tap.check(f"{name}: its script passes", why)
 
 
+def silent(c, *sizes):
+    """`tilesim check` finds nothing in any launch of these sizes."""
+    for name, entry in c.programs.items():
+        wrong = ""
+        for line in [l for size in sizes for l in entry["sizes"][size]]:
+            defines = [d for item in line.split() for d in ("-D", item)]
+            done = c.call("check", "--one-line", "-q", c.program(name),
+                          *defines)
+            if done.returncode or done.stdout or done.stderr:
+                wrong += (f"{line}: exit {done.returncode}\n{done.stdout}"
+                          f"{done.stderr}")
+        c.tap.check(f"{name}: no finding at {', '.join(sizes)} sizes", wrong)
+
+
+def checks(c):
+    silent(c, "small", "odd")
+
+
+def checks_long(c):
+    silent(c, "default", "must")
+
+
 # What must not change a bit of a result: options and environment.
 VARIANTS = [(["-j", "1"], {}), (["-j", "2"], {}), (["-j", "7"], {}),
             ([], {"TILESIM_ISA": "generic"}), ([], {"TILESIM_ISA": "avx2"}),
@@ -314,8 +336,9 @@ def tails_long(c):
 
 
 SECTIONS = {"python": python, "truth": truth, "odd": odd, "scripts": scripts,
-            "threads": threads, "faults": faults_default, "tails": tails}
-LONG = {"launches": launches, "faults-long": faults_long,
+            "threads": threads, "faults": faults_default, "tails": tails,
+            "checks": checks}
+LONG = {"checks-long": checks_long, "launches": launches, "faults-long": faults_long,
         "tails-long": tails_long}
 
 
