@@ -23,8 +23,10 @@ enum {
     CMD_OPS = 1 << COMMAND_OPS,
     CMD_EXEC_ISA = 1 << COMMAND_EXEC_ISA,
     CMD_GPU = 1 << COMMAND_GPU,
+    CMD_DEBUG = 1 << COMMAND_DEBUG,
     CMD_EXECUTING = CMD_RUN | CMD_GPU,
-    CMD_LAUNCHING = CMD_EXECUTING | CMD_CHECK | CMD_DUMP | CMD_LDS_REPORT,
+    CMD_LAUNCHING = CMD_EXECUTING | CMD_CHECK | CMD_DEBUG | CMD_DUMP |
+                    CMD_LDS_REPORT,
     CMD_SWEEPING = CMD_EXECUTING | CMD_CHECK | CMD_LDS_REPORT,
     CMD_TARGETED = CMD_LAUNCHING | CMD_BANKS,
     CMD_REPORTING = CMD_EXECUTING | CMD_BANKS | CMD_MATRIX | CMD_EXPLAIN |
@@ -65,6 +67,9 @@ int64_t cli_int(const Cli *c, OptionId o, int64_t fallback, int64_t low,
 double cli_float(const Cli *c, OptionId o, double fallback);
 // "NAME=VALUE": false, with a usage error reported, when there is no '='.
 bool cli_pair(const Cli *c, OptionId o, Text given, Text *name, Text *value);
+// "X,Y,Z" or fewer, the rest 0; false: it is something else.
+bool cli_coordinates(Text t, int64_t out[3]);
+void cli_block(const Cli *c, int64_t out[3]);   // of --block, which is given
 // The devices of --target; the first defines meaning. Exits 2 on a bad name.
 int cli_devices(const Cli *c, const char *fallback, const Device **out,
                 int room);

@@ -196,6 +196,30 @@ double cli_float(const Cli *c, OptionId o, double fallback)
     return x;
 }
 
+bool cli_coordinates(Text t, int64_t out[3])
+{
+    int n = 0;
+
+    out[1] = out[2] = 0;
+    for (size_t i = 0; i <= t.len; n++) {
+        size_t j = i;
+        while (j < t.len && t.at[j] != ',')
+            j++;
+        if (n == 3 || !text_to_i64(text_slice(t, i, j), &out[n]) || out[n] < 0)
+            return false;
+        i = j + 1;
+    }
+    return true;
+}
+
+void cli_block(const Cli *c, int64_t out[3])
+{
+    Text t = cli_text(c, OPT_BLOCK, "");
+
+    if (!cli_coordinates(t, out))
+        cli_usage(c, "--block '%.*s': expected X,Y,Z", TEXT_ARG(t));
+}
+
 bool cli_pair(const Cli *c, OptionId o, Text given, Text *name, Text *value)
 {
     const char *eq = memchr(given.at, '=', given.len);

@@ -79,18 +79,7 @@ static void read_block(Run *r)
     r->judge.block[0] = -1;
     if (!cli_given(c, OPT_BLOCK))
         return;
-    Text t = cli_text(c, OPT_BLOCK, "");
-    int n = 0;
-    r->judge.block[1] = r->judge.block[2] = 0;
-    for (size_t i = 0; i <= t.len; n++) {
-        size_t j = i;
-        while (j < t.len && t.at[j] != ',')
-            j++;
-        if (n == 3 || !text_to_i64(text_slice(t, i, j), &r->judge.block[n])
-            || r->judge.block[n] < 0)
-            cli_usage(c, "--block '%.*s': expected X,Y,Z", TEXT_ARG(t));
-        i = j + 1;
-    }
+    cli_block(c, r->judge.block);
 }
 
 // Buffers and loop variables that --print can name.

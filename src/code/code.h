@@ -20,6 +20,7 @@ typedef enum {
     // Literals keep the digits of the source. Tensors of those dtypes are then
     // passed as f64 arrays.
     CODE_F64,
+    CODE_STEPPED,   // as written, with a step before each statement
     CODE_COUNTED,   // as written, with an event before each use of tiles
     // Scalars, control flow and the same events; tiles are left out, and so
     // are the stores of T.Parallel. A kernel whose control or addresses come
@@ -40,6 +41,23 @@ typedef struct {
     bool masked_by_data;    // a mask or address inside also reads elements
 } CodeEvent;
 
+// A name of the program, where a step is.
+typedef struct {
+    Text name;
+    DType dtype;
+    int buffer;             // a tile or tensor; -1: a scalar
+    int slot;               // where interp finds a scalar
+} CodeName;
+
+// A statement that a debugger can stop before; T.Parallel is one as a whole.
+typedef struct {
+    int stmt;               // its id in the IR; -1: the end of the block
+    Span at;
+    int depth;              // statements around it
+    const CodeName *name;   // in scope; the innermost of a name is last
+    int name_count;
+} CodeStep;
+
 // NULL after reporting what cannot be lowered (exit 4 with the line).
 Code *code_lower(Arena *a, Diag *d, const IrKernel *k, CodeMode mode);
 
@@ -54,6 +72,7 @@ typedef struct {
 } CodeFacts;
 CodeFacts code_facts(const Code *c);
 const CodeEvent *code_events(const Code *c, int *count);
+const CodeStep *code_steps(const Code *c, int *count);
 
 // `dump --stage=code`: one instruction a line, stable.
 void code_print(TextBuf *out, const SourceSet *sources, const Code *c);

@@ -131,6 +131,8 @@ typedef struct {
     Range rest[IR_MAX_RANK]; // of everything else, all stores together
 } StorePlace;
 
+typedef struct Scope Scope; // lower_step.c
+
 typedef struct {
     Arena *arena;
     Diag *diag;
@@ -174,6 +176,8 @@ typedef struct {
     LIST(Print) print;
     LIST(Native) native;
     LIST(CodeEvent) event;
+    LIST(CodeStep) step;
+    const Scope **scope;    // CODE_STEPPED, by statement
     LIST(ThreadSet) sets;
     LIST(Meeting) meeting;
     LIST(Progress) places;
@@ -295,6 +299,10 @@ void check_owner(Lower *l, const IrBuffer *b, const Form *index);
 void note_read(Lower *l, const IrBuffer *b);
 void note_write(Lower *l, const IrBuffer *b, const Form *index);
 void note_atomic(Lower *l, const IrBuffer *b);
+
+// ---- lower_step.c --------------------------------------------------------
+void lower_step(Lower *l, const IrStmt *s);
+void lower_last_step(Lower *l);     // at the end of a launch
 
 // ---- lower_event.c -------------------------------------------------------
 // Whether s is left out.

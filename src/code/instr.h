@@ -348,6 +348,8 @@ struct Code {
     int native_count;
     CodeEvent *event;
     int event_count;
+    CodeStep *step;
+    int step_count;
     ThreadSet *set;
     int set_count;
     Meeting *meeting;

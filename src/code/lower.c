@@ -575,6 +575,7 @@ static void lower_launch(Lower *l, const IrStmt *s)
         lower_threads(l, s, &body);
     else
         lower_stmt(l, s->then);
+    lower_last_step(l);
     halt(l);
     l->launches.at[l->launch].body = finish_list(l, &body);
     l->out = host;
@@ -624,6 +625,7 @@ static void publish(Lower *l)
     PUBLISH(print);
     PUBLISH(native);
     PUBLISH(event);
+    PUBLISH(step);
     PUBLISH(site);
     c->set = l->sets.at;
     c->set_count = l->sets.len;
@@ -712,4 +714,10 @@ const CodeEvent *code_events(const Code *c, int *count)
 {
     *count = c->event_count;
     return c->event;
+}
+
+const CodeStep *code_steps(const Code *c, int *count)
+{
+    *count = c->step_count;
+    return c->step;
 }

@@ -414,6 +414,8 @@ void lower_stmt(Lower *l, const IrStmt *s)
         l->at = s->at;
         l->stmt = s->id;
     }
+    if (l->mode == CODE_STEPPED)
+        lower_step(l, s);
     if (l->mode >= CODE_COUNTED && lower_event(l, s))
         return;
     switch (s->kind) {

@@ -219,6 +219,9 @@ static void print_operand(TextBuf *out, const Code *c, char kind, int x, int pc)
     case 'e':
         buf_printf(out, "%d of statement %d", x, c->event[x].stmt);
         break;
+    case 'w':
+        buf_printf(out, "of statement %d", c->step[x].stmt);
+        break;
     case 'p':
         print_space(out, c, &c->space[x]);
         break;

@@ -215,7 +215,8 @@ InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,
     Code *code = kernel_code(k, mode);
     if (!code)
         return failed;
-    if (mode == CODE_AS_WRITTEN && !set_numerics(k))
+    bool written = mode == CODE_AS_WRITTEN || mode == CODE_STEPPED;
+    if (written && !set_numerics(k))
         return failed;
     int n = k->ir->param_count;
     InterpArg *in = xcalloc(n + 1, sizeof *in);
@@ -223,7 +224,7 @@ InterpResult kernel_run(KernelObject *k, CodeMode mode, const KernelArg *args,
         in[i] = interp_arg(&k->ir->params[i], &args[i],
                            writes ? writes[i] : NULL);
     InterpOptions o = *options;
-    o.matrices = mode == CODE_AS_WRITTEN ? k->matrices : NULL;
+    o.matrices = written ? k->matrices : NULL;
     o.memory = pointed_memory(k->host);
     o.memory_count = k->host->pointed.len;
     InterpNatives natives;

@@ -59,6 +59,16 @@ typedef struct {
     int64_t bytes;
 } InterpMemory;
 
+// Where a block, or a warp of it, is: what a debugger looks at. Valid during
+// the call that gives it.
+typedef struct InterpStop InterpStop;
+
+typedef struct {
+    int rank;
+    int64_t shape[INTERP_MAX_RANK];
+    bool global;
+} InterpTile;
+
 typedef struct {
     const InterpMemory *memory;
     int memory_count;
@@ -81,6 +91,12 @@ typedef struct {
                   const int64_t *values);
     void *event_ctx;
     const struct InterpObserver *observer;      // observe.h; NULL: none
+    // CODE_STEPPED only: each step of one block of one launch, by its
+    // coordinates. False ends the run.
+    bool (*step)(void *ctx, const InterpStop *at);
+    void *step_ctx;
+    int step_launch;
+    int64_t step_block[3];
 } InterpOptions;
 
 // A T.Pipelined loop of the kernel, in order of the source.
@@ -115,6 +131,21 @@ typedef struct {
 // false and nothing ran. A grid with a 0 runs nothing and notes it.
 InterpResult interp_run(const Code *c, Diag *d, const InterpArg *args,
                         int arg_count, const InterpOptions *options);
+int interp_stop_step(const InterpStop *s);      // of code_steps
+// The threads that are there, where the code is per thread; else 0.
+int interp_stop_threads(const InterpStop *s, int *first);
+// Coordinates of the block; the rank of the grid.
+int interp_stop_block(const InterpStop *s, int64_t out[3]);
+// A scalar name's value: an integer (bool too) or a float.
+int64_t interp_stop_int(const InterpStop *s, const CodeName *n);
+double interp_stop_float(const InterpStop *s, const CodeName *n);
+// False: the tile is not alive, or each thread has its own.
+bool interp_stop_tile(const InterpStop *s, int buffer, InterpTile *out);
+// Its elements, row-major, as double or int64_t.
+void interp_stop_read(const InterpStop *s, int buffer, void *out);
+// Was the float never written, or computed from one that was not?
+bool interp_is_undefined(double v);
+
 void interp_result_release(InterpResult *r);
 // Bytes of global workspaces and per-worker scratch a run will need.
 int64_t interp_memory(const Code *c, const InterpArg *args, int arg_count);

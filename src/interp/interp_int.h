@@ -241,6 +241,7 @@ void matrix_multiply(Worker *w, const PlanMatrix *m, const View *a,
                      const View *b, void *c, int64_t ldc);
 
 // show.c - T.print and --print
+bool is_readable(const Worker *w, int buffer);
 void show_loop(Worker *w, const Instr *next);
 void show_block_end(Worker *w);
 

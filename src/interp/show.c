@@ -109,7 +109,7 @@ const Instr *exec_PRINT(Worker *w, const Instr *i)
 
 // ---- --print -------------------------------------------------------------
 
-static bool is_readable(const Worker *w, int buffer)
+bool is_readable(const Worker *w, int buffer)
 {
     const CodeBuffer *b = &w->code->buffer[buffer];
 

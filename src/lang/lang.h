@@ -80,6 +80,10 @@ Value lang_call(Lang *l, Value callee, const Args *args);
 // A Python literal (a number, text, True, [1, 2], ...) or, when `text` is none,
 // the text itself: what -D name=value means.
 Value lang_literal(Lang *l, Text text);
+// Evaluates an expression whose names are those of module `names` and Python's
+// own. False after reporting to d. The value is pinned: see lang_pins.
+bool lang_evaluate(Lang *l, Diag *d, Text expression, Module *names,
+                   Value *out);
 // "name(a, b, ...)": finds an attribute of any value; false: none.
 bool lang_getattr(Lang *l, Value v, Text name, Value *out, Span at);
 // Results of lang_call and objects of lang_adopt stay alive until the host

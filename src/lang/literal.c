@@ -1,4 +1,4 @@
-// literal.c - values given as text on the command line.
+// literal.c - values and expressions given as text by the user.
 #include "lang/lang_int.h"
 
 static bool is_literal(const Ast *e, int depth)
@@ -46,4 +46,45 @@ Value lang_literal(Lang *l, Text text)
     if (!ok)
         return v_str(text_copy(a, text));
     return eval(l, frame_new(l, NULL, NULL, l->builtins), e);
+}
+
+typedef struct {
+    const Ast *module;          // of one statement, which is an expression
+    Module *names;
+    Value out;
+} Evaluation;
+
+static void evaluate(Lang *l, void *ctx)
+{
+    Evaluation *v = ctx;
+
+    v->out = eval(l, frame_new(l, v->module, NULL, v->names),
+                  v->module->x.at[0]->a);
+}
+
+bool lang_evaluate(Lang *l, Diag *d, Text expression, Module *names, Value *out)
+{
+    Arena *a = lang_arena(l);
+    SourceSet *sources = l->options.sources;
+    uint32_t file = sources_add(sources, "expression",
+                                text_copy(a, expression));
+    Evaluation v = {.names = names};
+    LangError error;
+
+    v.module = parse(a, d, sources, lex(a, d, sources, file));
+    if (!v.module || diag_errors(d))
+        return false;
+    if (v.module->x.len != 1 || v.module->x.at[0]->kind != AST_EXPRSTMT) {
+        diag_error(d, EXIT_PROGRAM, v.module->at, "expression",
+                   "expected an expression");
+        return false;
+    }
+    if (!lang_try(l, evaluate, &v, &error)) {
+        diag_error(d, EXIT_PROGRAM, error.at, "expression", "%.*s: %.*s",
+                   TEXT_ARG(error.type), TEXT_ARG(error.message));
+        return false;
+    }
+    lang_pin(l, v.out);
+    *out = v.out;
+    return true;
 }

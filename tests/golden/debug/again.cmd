@@ -1,0 +1,2 @@
+# block, run: from the start
+debug -x again.txt scale.tile
