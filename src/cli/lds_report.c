@@ -96,6 +96,10 @@ LdsTarget lds_target(const Plan *p, const PlanLaunch *l)
     t.registers = fragment_registers(p, l);
     needs.smem = t.bytes;
     t.occupancy = device_occupancy(d, &needs);
+    t.most = occupancy_registers_for(d, t.threads, 1);
+    t.needed = plan_registers_of(p, l, t.most);
+    needs.registers = t.needed < t.most ? t.needed : t.most;
+    t.resident = device_occupancy(d, &needs).blocks;
     return t;
 }
 
@@ -164,11 +168,15 @@ void lds_report_count(LdsReport *r)
         const CountLaunch *l = count_launches(c, &n);
 
         for (int i = 0; i < r->launch_count; i++) {
-            r->launches[i].target[t].counts = &l[i];
+            LdsTarget *own = &r->launches[i].target[t];
+
+            own->counts = &l[i];
             tell_misaligned(r, &l[i], r->devices[t]);
+            own->order = order_make(r->cli->arena, r->plan[t], own->plan,
+                                    r->counts.sizes, own->resident);
             if (!r->counts.unknown)
-                r->launches[i].target[t].ledger = ledger_make(
-                    r->cli->arena, r->plan[t], &l[i], r->counts.sizes);
+                own->ledger = ledger_make(r->cli->arena, r->plan[t], &l[i],
+                                          r->counts.sizes);
         }
     }
 }

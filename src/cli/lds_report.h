@@ -7,6 +7,7 @@
 #include "host/conflicts.h"
 #include "plan/plan.h"
 #include "sim_lds/ledger.h"
+#include "sim_lds/order.h"
 #include "support/json.h"
 
 enum { LDS_BARRIER_BYTES = 8 };         // of an mbarrier
@@ -26,10 +27,14 @@ typedef struct {
                                         // pipeline's
     int threads;                        // with those that feed a pipeline
     int registers;                      // a thread's share of all fragments
-    Occupancy occupancy;                // at most: other registers are unknown
+    Occupancy occupancy;                // at most: registers are not counted
+    int needed, most;                   // registers of a thread, an estimate;
+                                        // and what it can have
+    int resident;                       // blocks with so many
     bool fits;
     const CountLaunch *counts;          // of every access
     Ledger ledger;
+    Order order;                        // of blocks
 } LdsTarget;
 
 typedef struct {
@@ -83,6 +88,9 @@ void lds_conflicts_json(Json *out, const LdsReport *r, const CountLaunch *l,
 void lds_ledger_text(TextBuf *out, const LdsReport *r, const LdsLaunch *l,
                      int target);
 void lds_ledger_json(Json *out, const LdsReport *r, const LdsTarget *t);
+// lds_order.c: what blocks at a time read, with T.use_swizzle and without.
+void lds_order_text(TextBuf *out, const LdsReport *r, const LdsLaunch *l);
+void lds_order_json(Json *out, const LdsTarget *t);
 // "7.8 us"
 void lds_put_us(TextBuf *out, double us);
 // What a launch of a plan takes, and how many blocks are resident.

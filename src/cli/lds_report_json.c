@@ -18,6 +18,17 @@ static void json_buffer(Json *j, const LdsReport *r, const PlanBuffer *b)
     json_end_object(j);
 }
 
+static void json_registers(Json *j, const LdsTarget *t)
+{
+    json_key(j, TEXT("registers"));
+    json_begin_object(j);
+    key_int(j, "needed", t->needed);
+    key_int(j, "most", t->most);
+    key_int(j, "blocks", t->resident);
+    key_string(j, "basis", basis_name(BASIS_ESTIMATE));
+    json_end_object(j);
+}
+
 void lds_target_json(Json *j, const LdsTarget *t, const Device *d)
 {
     json_key(j, TEXT("target"));
@@ -29,6 +40,7 @@ void lds_target_json(Json *j, const LdsTarget *t, const Device *d)
     key_int(j, "barriers", t->barriers);
     key_int(j, "threads", t->threads);
     key_int(j, "fragment_registers", t->registers);
+    json_registers(j, t);
     key_int(j, "blocks_at_most", t->occupancy.blocks);
     json_key(j, TEXT("limited_by"));
     json_begin_array(j);
@@ -51,6 +63,7 @@ static void json_target(Json *j, const LdsReport *r, const LdsTarget *t,
     json_end_array(j);
     lds_conflicts_json(j, r, t->counts, d);
     lds_ledger_json(j, r, t);
+    lds_order_json(j, t);
     json_end_object(j);
 }
 

@@ -236,6 +236,41 @@ static void put_occupancy(TextBuf *b, const LdsReport *r, const LdsLaunch *l)
     buf_addc(b, '\n');
 }
 
+// What ptxas and LLVM would allot, and how many blocks that leaves.
+static void put_registers(TextBuf *b, const LdsReport *r, const LdsLaunch *l)
+{
+    size_t line;
+
+    put_name(b, &line, "registers, a thread (estimate)");
+    for (int t = 0; t < r->device_count; t++) {
+        const LdsTarget *own = &l->target[t];
+
+        if (own->needed > own->most)
+            cell(b, line, t, "~%d, spills", own->needed);
+        else
+            cell(b, line, t, "~%d%s", own->needed,
+                 r->devices[t]->vendor == VENDOR_NVIDIA ? " +-25 %" : "");
+    }
+    buf_addc(b, '\n');
+    put_name(b, &line, "  blocks with so many (estimate)");
+    for (int t = 0; t < r->device_count; t++)
+        cell(b, line, t, "%d", l->target[t].resident);
+    buf_addc(b, '\n');
+    put_name(b, &line, "  registers for one more");
+    for (int t = 0; t < r->device_count; t++) {
+        const LdsTarget *own = &l->target[t];
+        int n = own->resident < own->occupancy.blocks
+                    ? occupancy_registers_for(r->devices[t], own->threads,
+                                              own->resident + 1) : -1;
+
+        if (n > 0)
+            cell(b, line, t, "%d", n);
+        else
+            cell(b, line, t, "-");
+    }
+    buf_addc(b, '\n');
+}
+
 // Rounds that the grid takes when every SM or CU holds as many as it can.
 static void put_grid(TextBuf *b, const LdsReport *r, const LdsLaunch *l)
 {
@@ -248,7 +283,7 @@ static void put_grid(TextBuf *b, const LdsReport *r, const LdsLaunch *l)
         buf_printf(b, "%s%lld", d ? " x " : "", (long long)l->grid[d]);
     buf_puts(b, ", in rounds of so many");
     for (int t = 0; t < r->device_count; t++) {
-        int64_t room = l->target[t].occupancy.blocks * r->devices[t]->sms;
+        int64_t room = l->target[t].resident * r->devices[t]->sms;
 
         if (room)
             cell(b, line, t, "%.2f x %s", (double)l->blocks / (double)room,
@@ -280,11 +315,13 @@ static void put_launch(TextBuf *b, const LdsReport *r, const LdsLaunch *l)
     put_totals(b, r, l);
     put_threads(b, r, l);
     put_occupancy(b, r, l);
+    put_registers(b, r, l);
     put_grid(b, r, l);
     for (int t = 0; t < r->device_count; t++) {
         lds_conflicts_text(b, r, l, t);
         lds_ledger_text(b, r, l, t);
     }
+    lds_order_text(b, r, l);
     for (int t = 0; r->cli->verbose && t < r->device_count; t++)
         put_places(b, r, l, t);
 }

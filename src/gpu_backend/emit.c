@@ -221,48 +221,21 @@ static void outer_lets(Emit *e, const Uses *u)
     }
 }
 
-static const IrAttrValue *swizzle_attr(const IrStmt *s, IrAttrId id)
-{
-    return ir_attr_get(s, id);
-}
-
-typedef struct {
-    const IrStmt *found;
-} Find;
-
-static bool find_swizzle(void *ctx, IrStmt *s)
-{
-    Find *f = ctx;
-
-    if (s->kind == STMT_TILE && s->op == OP_USE_SWIZZLE)
-        f->found = s;
-    return true;
-}
-
-// T.use_swizzle: blocks in panels, back and forth, so that those that run at
-// the same time share more of what they read.
+// Blocks in the order of T.use_swizzle.
 static bool swizzled(Emit *e, const IrStmt *s)
 {
-    Find f = {0};
+    const GpuDialect *d = e->dialect;
+    PlanPanels p = plan_panels(s);
+    int x = p.by_columns, y = !p.by_columns;
 
-    ir_walk((IrStmt *)s, find_swizzle, NULL, &f);
-    if (!f.found || s->var_count < 2 ||
-        !ir_attr_int(f.found, ATTR_ENABLE, 1))
-        return false;
-    const IrAttrValue *order = swizzle_attr(f.found, ATTR_ORDER);
-    int64_t panel = ir_attr_int(f.found, ATTR_PANEL_SIZE, 1);
-    bool column = order && order->kind == ATTRVAL_TEXT &&
-                  text_is(order->text, "column");
-    if (panel < 1)
+    if (!p.size)
         return false;
     line(e, "int %.*s, %.*s;", TEXT_ARG(e->var[s->vars[0]->id]),
          TEXT_ARG(e->var[s->vars[1]->id]));
-    const GpuDialect *d = e->dialect;
-    int a = column, b = !column;        // blocks run along a first
-    line(e, "panels(%s + %s * %s, %s, %s, %lld, &%.*s, &%.*s);", d->block[a],
-         d->block[b], d->blocks[a], d->blocks[a], d->blocks[b],
-         (long long)panel, TEXT_ARG(e->var[s->vars[a]->id]),
-         TEXT_ARG(e->var[s->vars[b]->id]));
+    line(e, "panels(%s + %s * %s, %s, %s, %lld, &%.*s, &%.*s);", d->block[0],
+         d->block[1], d->blocks[0], d->blocks[x], d->blocks[y],
+         (long long)p.size, TEXT_ARG(e->var[s->vars[x]->id]),
+         TEXT_ARG(e->var[s->vars[y]->id]));
     return true;
 }
 

@@ -139,4 +139,11 @@ typedef void PlanRun(void *ctx, const PlanEnv *env, int64_t times);
 bool plan_each_run(Arena *a, const Plan *p, const PlanLaunch *l,
                    const IrStmt *s, const PlanEnv *sizes, bool by_block,
                    PlanRun *run, void *ctx);
+
+// What variables outside of a statement can be in one block: reach.low and
+// reach.high by variable id, for plan_range(). NULL: no such statement.
+typedef struct PlanReach PlanReach;
+PlanReach *plan_reach(Arena *a, const Plan *p, const PlanLaunch *l,
+                      const IrStmt *s, const PlanEnv *sizes);
+PlanEnv plan_reach_in(PlanReach *r, const int64_t tile[IR_MAX_GRID]);
 #endif

@@ -223,9 +223,9 @@ static PlanRange range_or_any(Nest *n, const IrExpr *e)
     return e ? (PlanRange){INT64_MIN / 4, INT64_MAX / 4} : (PlanRange){0, 0};
 }
 
-static void range_steps(Nest *n)
+static void range_steps(Nest *n, int from)
 {
-    for (int i = 0; i < n->steps.len; i++) {
+    for (int i = from; i < n->steps.len; i++) {
         const Step *s = &n->steps.at[i];
         PlanRange r, trips, step = {1, 1};
 
@@ -343,11 +343,48 @@ bool plan_each_run(Arena *a, const Plan *p, const PlanLaunch *l,
     if (!find(&n, l->stmt->then) || n.open)
         return false;
     drop_own(&n, l);
-    range_steps(&n);
+    range_steps(&n, 0);
     find_needs(&n, l);
     if (n.open)
         return false;
     memcpy(n.low, sizes->var, bytes);
     go(&n, 0, 1);
     return !n.open;
+}
+
+// ---- one block -------------------------------------------------------------
+
+struct PlanReach {
+    Nest nest;
+    int grid;                       // steps of it
+};
+
+PlanReach *plan_reach(Arena *a, const Plan *p, const PlanLaunch *l,
+                      const IrStmt *s, const PlanEnv *sizes)
+{
+    size_t vars = (size_t)p->kernel->next_var;
+    PlanReach *r = new (a, PlanReach);
+    Nest *n = &r->nest;
+
+    *n = (Nest){.plan = p, .target = s, .arena = a,
+                .low = new_array(a, int64_t, vars + 1),
+                .high = new_array(a, int64_t, vars + 1)};
+    memcpy(n->low, sizes->var, sizeof(int64_t) * vars);
+    memcpy(n->high, sizes->var, sizeof(int64_t) * vars);
+    r->grid = l->stmt->var_count;
+    for (int d = 0; d < r->grid; d++)
+        push(n, STEP_GRID, l->stmt, d);
+    return find(n, l->stmt->then) ? r : NULL;
+}
+
+PlanEnv plan_reach_in(PlanReach *r, const int64_t tile[IR_MAX_GRID])
+{
+    Nest *n = &r->nest;
+
+    for (int d = 0; d < r->grid; d++) {
+        int id = var_of(&n->steps.at[d])->id;
+        n->low[id] = n->high[id] = tile[d];
+    }
+    range_steps(n, r->grid);
+    return (PlanEnv){.var = n->low, .var_high = n->high};
 }

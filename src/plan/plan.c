@@ -77,6 +77,7 @@ static bool build_launch(void *ctx, IrStmt *s)
         b->ok &= plan_arena(p, s);
     if (b->ok && p->plan->rules == PLAN_TILESIM)
         plan_own_moves(p, s);
+    plan_registers(p, s);
     return false;
 }
 

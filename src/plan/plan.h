@@ -160,12 +160,21 @@ typedef struct {
     const bool *known;              // variables that the copies need, by id
 } PlanFeed;
 
+// 32-bit registers of a thread where it takes the most: an estimate.
+typedef struct {
+    int fragments;                  // that live at the same time
+    int operands;                   // of one matrix instruction, or step of k
+    int staged;                     // from global to shared memory
+    int other;
+} PlanRegisters;
+
 typedef struct {
     const IrStmt *stmt;             // the LAUNCH
     int threads;                    // as written
     int producers;                  // threads added to feed a pipeline
     int barriers;                   // mbarriers
     const char *refused;            // why upstream's compiler gives up, or NULL
+    PlanRegisters registers;
     int64_t arena, static_bytes;
     PlanBuffer *buffers;
     int buffer_count;
@@ -205,6 +214,19 @@ int32_t *plan_points(Arena *a, const PlanFragment *f, int threads);
 bool plan_same(const PlanFragment *f, const PlanFragment *g);
 // The copy that fills a shared tile ahead of the block's warps, or NULL.
 const PlanFeedCopy *plan_fed_by(const PlanFeed *f, const IrBuffer *b);
+// panels.c: the order of blocks that T.use_swizzle asks for.
+typedef struct {
+    int64_t size;                   // rows of a panel; 0: as the grid has them
+    bool by_columns;                // columns instead of rows
+    Span at;
+} PlanPanels;
+PlanPanels plan_panels(const IrStmt *launch);
+// The place in the grid of the block that starts as number `block`.
+void plan_panel_tile(const PlanPanels *p, const int64_t grid[IR_MAX_GRID],
+                     int64_t block, int64_t tile[IR_MAX_GRID]);
+// Registers that a thread would take, of `most` that it can have; above, it
+// spills. Warps that are fed take all that setmaxnreg gives them.
+int plan_registers_of(const Plan *p, const PlanLaunch *l, int most);
 // Whether the kernel's pass_configs set this one to true.
 bool plan_config(const IrKernel *k, const char *key);
 // How a matrix unit's operand is read from shared memory: element by element;

@@ -185,6 +185,9 @@ bool plan_shrink_feed(PlanState *p);
 void plan_find_rings(PlanState *p, IrStmt *launch);
 bool plan_shrink_rings(PlanState *p);
 
+// registers.c
+void plan_registers(PlanState *p, IrStmt *launch);
+
 // arena.c
 bool plan_arena(PlanState *p, IrStmt *launch);
 #endif

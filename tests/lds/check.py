@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """check.py - what lds-report counts.
 
-    check.py TILESIM TOP [hand] [agree] [agree-long]
+    check.py TILESIM TOP [hand] [order] [agree] [agree-long]
 
 hand        one kernel for each kind of access against totals worked out here
+order       what blocks at a time read, block by block and element by element
 agree       closed expressions, control walk and full run on all programs
 agree-long  the same at the sizes that programs are made for
 """
@@ -203,6 +204,59 @@ def hand():
         report(found and not bad, name, *bad)
 
 
+# ---- the order of blocks ---------------------------------------------------
+#
+# Blocks of 1,024 threads: two on an SM or CU, of which an H100 has 132 and an
+# MI300X 304 in 8 dies.
+AT_A_TIME = {"h100": (2 * 132, 1), "mi300x": (2 * 304, 8)}
+ORDER = [("nx=64 ny=40", 0, False), ("nx=64 ny=40", 10, False),
+         ("nx=64 ny=40", 7, False), ("nx=64 ny=40", 10, True),
+         ("nx=19 ny=90", 16, False), ("nx=19 ny=90", 4, True),
+         ("nx=300 ny=3", 8, False)]
+
+
+def walked(block, nx, ny, panel, by_columns):
+    """The (x, y) of a block: panels of rows, every other one backwards."""
+    if not panel:
+        return block % nx, block // nx
+    if by_columns:
+        return walked(block, ny, nx, panel, False)[::-1]
+    first = block // (panel * nx) * panel
+    rows = min(panel, ny - first)
+    column, row = divmod(block - first * nx, rows)
+    backwards = first // panel % 2
+    return (nx - 1 - column if backwards else column), first + row
+
+
+def order():
+    for settings, panel, by_columns in ORDER:
+        nx, ny = (int(w.split("=")[1]) for w in settings.split())
+        words = settings + (" panel=%d order=%s" % (
+            panel, "column" if by_columns else "row") if panel else "")
+        bad = []
+        for target, (wave, dies) in AT_A_TIME.items():
+            d = lds_report(TOP + "/tests/lds/hand.tile",
+                           ["--kernel", "panels"] + defines(words), target)
+            found = d["kernels"][0]["launches"][0]["targets"][0]["block_order"]
+            for key, size in (("plain", 0), ("swizzled", panel)):
+                if key == "swizzled" and not panel:
+                    continue
+                tiles = {walked(b, nx, ny, size, by_columns)
+                         for b in range(0, wave, dies)}
+                a = {(r, k) for _, y in tiles for k in range(64)
+                     for r in range(32 * y, min(32 * y + 32, 32 * ny - 5))}
+                b = {(k, c) for x, _ in tiles for k in range(64)
+                     for c in range(32 * x, 32 * x + 32)}
+                want = {"tiles": [len({x for x, _ in tiles}),
+                                  len({y for _, y in tiles})],
+                        "tensors": {"A": 2 * len(a), "B": 2 * len(b)}}
+                got = {k: found[key][k] for k in want}
+                if got != want or found["blocks_at_a_time"] != wave:
+                    bad.append("%s %s: %s, by hand %s" % (target, key, got,
+                                                          want))
+        report(not bad, "blocks at a time, " + words, *bad)
+
+
 # ---- three ways ------------------------------------------------------------
 
 def figures(d):
@@ -246,10 +300,12 @@ def agree(which, targets_too=False):
                % (name, len(runs), closed), *bad)
 
 
-sections = sys.argv[3:] or ["hand", "agree"]
+sections = sys.argv[3:] or ["hand", "order", "agree"]
 if "hand" in sections:
     hand()
     ledger()
+if "order" in sections:
+    order()
 if "agree" in sections:
     agree(["small"])
 if "agree-long" in sections:
