@@ -7,6 +7,7 @@
 #define CHECK_CHECK_H
 
 #include "code/code.h"
+#include "device/device.h"
 #include "interp/interp.h"
 
 typedef enum {
@@ -87,4 +88,8 @@ bool check_target(const Check *k, const InterpResult *r, CheckTarget *out);
 bool check_stores_to(const Check *k, int param);
 bool check_loads_from(const Check *k, int param);
 void check_destroy(Check *k);
+
+// What the devices cannot do as the code asks for it; nothing runs.
+void check_targets(const Code *c, const Device *const *devices, int count,
+                   Arena *a, CheckFindings *out);
 #endif

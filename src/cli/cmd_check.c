@@ -153,6 +153,17 @@ static void report_pending(Checking *g)
     g->pending.len = 0;
 }
 
+// Of the devices that --target names, or the one that runs.
+static void for_targets(Checking *g, KernelObject *k, CheckFindings *found)
+{
+    const Device *devices[DEVICE_COUNT];
+    Code *code = kernel_code(k, CODE_AS_WRITTEN);
+    int n = cli_devices(g->cli, "h100", devices, DEVICE_COUNT);
+
+    if (g->report.wishes.groups >> CHECK_TARGETS & 1)
+        check_targets(code, devices, n, g->cli->arena, found);
+}
+
 static void conclude(Checking *g, KernelObject *k, Check *check,
                      const KernelArg *args, const InterpResult *r)
 {
@@ -163,6 +174,7 @@ static void conclude(Checking *g, KernelObject *k, Check *check,
         check_findings(check, g->cli->arena, r, &found);
         if (check_target(check, r, &target))
             trace(g, k, check, args, &target, &found);
+        for_targets(g, k, &found);
         if (g->running)
             set_aside(g, k, &found);
         check_report(&g->report, k, &found);
