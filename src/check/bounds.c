@@ -42,8 +42,15 @@ static bool is_scalar(const InterpStep *s)
     return s->instr->op == INSTR_LOAD || s->instr->op == INSTR_STORE;
 }
 
+static bool is_too_large(const Access *a, int d, int64_t at)
+{
+    return at > INT32_MAX && !(a->wide >> d & 1);
+}
+
 static bool is_bad(const Access *a, int d, int64_t at, int64_t extent)
 {
+    if (is_too_large(a, d, at))
+        return true;
     if (a->loaded >> d & 1)
         return at < 0 || at >= extent;
     return at < 0 && !(a->clipped >> d & 1);
@@ -52,7 +59,9 @@ static bool is_bad(const Access *a, int d, int64_t at, int64_t extent)
 static void note_index(Check *k, const InterpStep *s, const Access *a, int d,
                        int lane, int64_t at, int64_t extent)
 {
-    Note *n = note(k, s, NOTE_INDEX, d, a->buffer, 0);
+    bool large = is_too_large(a, d, at);
+    Note *n =
+        note(k, s, large ? NOTE_OVERFLOW : NOTE_INDEX, d, a->buffer, 0);
 
     if (!n->count) {
         n->x[0] = d;
@@ -64,14 +73,14 @@ static void note_index(Check *k, const InterpStep *s, const Access *a, int d,
     n->count++;
 }
 
-// The least index of a dimension without lanes of its own.
-static int64_t least(const InterpStep *s, const AccessDim *dim)
+// The least or the greatest index of a dimension without lanes of its own.
+static int64_t extreme(const InterpStep *s, const AccessDim *dim, int sign)
 {
-    int64_t low = s->slot[dim->slot].i + dim->row * s->row0 +
-                  dim->col * s->col0;
+    int64_t at = s->slot[dim->slot].i + dim->row * s->row0 +
+                 dim->col * s->col0;
 
-    low += dim->row < 0 ? dim->row * (s->rows - 1) : 0;
-    return low + (dim->col < 0 ? dim->col * (s->cols - 1) : 0);
+    at += dim->row * sign > 0 ? dim->row * (s->rows - 1) : 0;
+    return at + (dim->col * sign > 0 ? dim->col * (s->cols - 1) : 0);
 }
 
 static void check_lanes(Check *k, const InterpStep *s, const Access *a, int d,
@@ -83,7 +92,8 @@ static void check_lanes(Check *k, const InterpStep *s, const Access *a, int d,
     int n = by_row ? s->rows : s->n;
 
     if (a->dim[d].lanes < 0 && !(a->loaded >> d & 1) &&
-        least(s, &a->dim[d]) >= 0)
+        extreme(s, &a->dim[d], -1) >= 0 &&
+        extreme(s, &a->dim[d], 1) <= INT32_MAX)
         return;
     for (int j = 0; j < n; j++) {
         int64_t at;

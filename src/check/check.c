@@ -92,7 +92,9 @@ static void shade_globals(Check *k, const InterpStep *s)
         bool param = b->place == BUFFER_PARAM;
         Shade *m = &k->global[i];
 
-        if (b->root != i || m->at || (!param && b->place != BUFFER_WORKSPACE))
+        if (b->root != i || m->at ||
+            (param ? !check_stores_to(k, b->param)
+                   : b->place != BUFFER_WORKSPACE))
             continue;
         m->count = units_of(k, s, i);
         m->global = true;

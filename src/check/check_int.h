@@ -14,6 +14,7 @@ typedef enum {
     NOTE_ADDRESS,   // ... is an index at a
     NOTE_OUTPUT,    // ... is stored at a, into the parameter x[0]
     NOTE_INDEX,     // index x[1] of dimension x[0], extent x[2], of `buffer`
+    NOTE_OVERFLOW,  // index x[1] of dimension x[0], too large for int32
     NOTE_CONFLICT,  // stores of blocks x[0] and this one at b and a
     NOTE_BAD,       // a NaN (b 0) or infinity (b 1) goes to `buffer` at a
     NOTE_BEGIN,     // ... begins at a: doubles x[0], x[1] gave x[2]

@@ -213,7 +213,8 @@ static void report_origin(Report *r, int buffer)
         if (n->buffer != buffer || !counts(r, n, &left))
             continue;
         if (!f) {
-            f = add_finding(r, FINDING_UNINIT, span_of(r, read->launch, read->a));
+            f = add_finding(r, FINDING_UNINIT,
+                            span_of(r, read->launch, read->a));
             f->count = read->count;
             f->message = text_format(
                 r->a, "'%.*s' is read here and was never written there",
@@ -308,7 +309,8 @@ static const Access *access_of(const Report *r, const Note *n)
 
 static void report_index(Report *r, const Note *n)
 {
-    CheckFinding *f = add_finding(r, FINDING_INDEX_RANGE, span_of(r, n->launch, n->a));
+    CheckFinding *f =
+        add_finding(r, FINDING_INDEX_RANGE, span_of(r, n->launch, n->a));
     const Access *a = access_of(r, n);
     bool loaded = a->loaded >> n->x[0] & 1;
 
@@ -320,6 +322,20 @@ static void report_index(Report *r, const Note *n)
         a->store ? "the store is skipped" : "the load gives 0");
     note_when(r, f, n);
     f->fix = TEXT("test the index before it is used");
+}
+
+static void report_overflow(Report *r, const Note *n)
+{
+    CheckFinding *f =
+        add_finding(r, FINDING_INDEX_OVERFLOW, span_of(r, n->launch, n->a));
+
+    f->count = n->count;
+    f->message = text_format(
+        r->a, "index %" PRId64 " of dimension %" PRId64 " of '%.*s' is "
+        "computed in int32, which ends at 2147483647", n->x[1], n->x[0],
+        TEXT_ARG(name_of(r, n->buffer)));
+    note_when(r, f, n);
+    f->fix = TEXT("compute it in 64 bits: T.cast(..., \"int64\")");
 }
 
 // ---- what interp itself found --------------------------------------------
@@ -399,6 +415,8 @@ void report_all(Check *k, Arena *a, const InterpResult *result,
             report_conflict(&r, &notes[i]);
         else if (notes[i].kind == NOTE_INDEX)
             report_index(&r, &notes[i]);
+        else if (notes[i].kind == NOTE_OVERFLOW)
+            report_overflow(&r, &notes[i]);
     free(notes);
     keep_wanted(&r);
 }

@@ -174,7 +174,7 @@ static void check_wave(Target *t, int pc)
         text_format(t->a, "the threads are split by 32, and lanes exchange "
                     "values: a wave of %s has %lld", t->device->name,
                     (long long)t->device->warp_lanes),
-        TEXT("take the size from the target: T.get_warp_size()"));
+        TEXT("take the size from the target: T.get_warp_idx()"));
 }
 
 // ---- all -----------------------------------------------------------------

@@ -40,6 +40,7 @@ typedef struct {
     AffineTerm term[FORM_TERMS];
     int64_t row, col;
     Val lanes; // i64 lanes; reg -1: none
+    bool wide; // the program computes it in 64 bits
 } Form;
 
 typedef struct {

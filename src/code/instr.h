@@ -120,6 +120,7 @@ typedef struct {
     unsigned quiet;             // bit d: leaving dimension d is no finding
     unsigned clipped;           // ... is what a tile copy may do
     unsigned loaded;            // index d is a number from memory
+    unsigned wide;              // index d is computed in 64 bits
     int site;
     AccessDim dim[CODE_RANK];
     bool permuted;              // the element is at offset `place`: a layout

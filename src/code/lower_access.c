@@ -243,7 +243,8 @@ Spot spot_of(Lower *l, const IrBuffer *b, const Form *given, bool store,
     a.quiet = is_global(b) ? all : quiet & all;
     a.clipped = quiet & all;
     for (int d = 0; d < b->rank; d++)
-        a.loaded |= (unsigned)is_loaded(l, &given[d]) << d;
+        a.loaded |= (unsigned)is_loaded(l, &given[d]) << d,
+            a.wide |= (unsigned)given[d].wide << d;
     a.kind = a.permuted || has_lanes(index, b->rank)  ? ACCESS_LANES
              : !is_global(b) && in_range(l, b, index) ? ACCESS_FLAT
                                                       : ACCESS_DIMS;

@@ -122,6 +122,7 @@ bool form_add(Lower *l, Form *a, const Form *b, int64_t factor)
     Form sum = *a, other = *b;
     Val lanes = {.reg = -1};
 
+    a->wide = sum.wide = a->wide || b->wide;
     sum.lanes.reg = other.lanes.reg = -1;
     if (!add_symbolic(&sum, &other, factor)) {
         // Too many terms or overflow: go on with numbers, which wrap.
@@ -278,6 +279,7 @@ bool form_of(Lower *l, const IrExpr *e, Form *out)
         ok = form_of_value(l, e, out);
     }
     l->depth--;
+    out->wide |= dtype_info(e->dtype)->bits == 64;
     return ok && !l->failed;
 }
 
