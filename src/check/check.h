@@ -89,7 +89,8 @@ bool check_stores_to(const Check *k, int param);
 bool check_loads_from(const Check *k, int param);
 void check_destroy(Check *k);
 
-// What the devices cannot do as the code asks for it; nothing runs.
+// What the devices cannot do as the code asks for it; nothing runs. Unless they
+// are named by the user the kind of 8-bit floats says which are meant.
 void check_targets(const Code *c, const Device *const *devices, int count,
-                   Arena *a, CheckFindings *out);
+                   bool named, Arena *a, CheckFindings *out);
 #endif

@@ -9,6 +9,7 @@ typedef struct {
     const Code *code;
     const Launch *launch;
     const Device *device;
+    bool named;                 // by the user
     Arena *a;
     CheckFindings *out;
 } Target;
@@ -193,16 +194,17 @@ static void check_launch(Target *t)
             continue;
         check_k(t, &t->code->gemm[body->code[i].a], i);
         check_threads(t, i);
-        check_fp8(t, &t->code->gemm[body->code[i].a], i);
+        if (t->named)
+            check_fp8(t, &t->code->gemm[body->code[i].a], i);
     }
 }
 
 void check_targets(const Code *c, const Device *const *devices, int count,
-                   Arena *a, CheckFindings *out)
+                   bool named, Arena *a, CheckFindings *out)
 {
     for (int d = 0; d < count; d++)
         for (int l = 0; l < c->launch_count; l++) {
-            Target t = {c, &c->launch[l], devices[d], a, out};
+            Target t = {c, &c->launch[l], devices[d], named, a, out};
 
             check_launch(&t);
         }

@@ -161,7 +161,8 @@ static void for_targets(Checking *g, KernelObject *k, CheckFindings *found)
     int n = cli_devices(g->cli, "h100", devices, DEVICE_COUNT);
 
     if (g->report.wishes.groups >> CHECK_TARGETS & 1)
-        check_targets(code, devices, n, g->cli->arena, found);
+        check_targets(code, devices, n, cli_given(g->cli, OPT_TARGET),
+                      g->cli->arena, found);
 }
 
 static void conclude(Checking *g, KernelObject *k, Check *check,
