@@ -157,6 +157,8 @@ static void on_instr(void *ctx, const InterpStep *s)
         outputs_before(k, s);
     if (wants(k, CHECK_BOUNDS))
         bounds_before(k, s);
+    if (wants(k, CHECK_RACES))
+        race_before(k, s);
     shadow_before(k, s);
 }
 
@@ -263,6 +265,8 @@ Check *check_create(const Code *c, const CheckOptions *options)
     k->workers = xcalloc((size_t)k->worker_count, sizeof *k->workers);
     for (int i = 0; i < k->worker_count; i++)
         make_worker(k, &k->workers[i]);
+    if (wants(k, CHECK_RACES) && !k->tracing)
+        race_create(k);
     k->observer = xcalloc(1, sizeof *k->observer);
     *k->observer = (InterpObserver){.ctx = k,
                                     .launch = on_launch,
@@ -330,6 +334,7 @@ void check_destroy(Check *k)
 {
     if (!k)
         return;
+    race_destroy(k);
     for (int i = 0; i < k->worker_count; i++)
         release_worker(k, &k->workers[i]);
     for (int i = 0; i < k->code->buffer_count; i++) {

@@ -17,6 +17,7 @@ typedef enum {
     NOTE_OVERFLOW,  // index x[1] of dimension x[0], too large for int32
     NOTE_CONFLICT,  // stores of blocks x[0] and this one at b and a
     NOTE_BAD,       // a NaN (b 0) or infinity (b 1) goes to `buffer` at a
+    NOTE_RACE,      // iteration x[0] (-1: several; x[1] columns) at b
     NOTE_BEGIN,     // ... begins at a: doubles x[0], x[1] gave x[2]
 } NoteKind;
 
@@ -66,7 +67,11 @@ typedef struct {
     int pitch;
 } Shadows;
 
+typedef struct RaceLoop RaceLoop;       // race.c
+typedef struct RaceState RaceState;
+
 typedef struct {
+    RaceState *race;            // made when needed
     Shadows home, *warp;
     int warp_count;
     Shade *scratch;             // by root buffer
@@ -98,6 +103,8 @@ struct Check {
     int64_t (*shape)[CODE_RANK];    // by root, likewise
     Owners *owners;             // by root, in launches whose blocks may meet
     int *unit;                  // by root
+    RaceLoop *race;             // loops whose iterations may meet
+    int race_count;
 };
 
 // record.c
@@ -145,6 +152,11 @@ void flow_extern(Check *k, const InterpStep *s);
 // outputs.c
 void outputs_before(Check *k, const InterpStep *s);
 void outputs_launch(Check *k, const InterpStep *s);
+
+// race.c - iterations of a T.Parallel
+void race_create(Check *k);
+void race_destroy(Check *k);
+void race_before(Check *k, const InterpStep *s);
 
 // bounds.c
 void bounds_before(Check *k, const InterpStep *s);

@@ -298,6 +298,52 @@ static void report_conflict(Report *r, const Note *n)
     add_note(r, f, span_of(r, n->launch, n->b), &words);
 }
 
+// ---- races ---------------------------------------------------------------
+
+static InstrOp op_at(const Report *r, int launch, int pc)
+{
+    return (InstrOp)r->k->code->launch[launch].body.code[pc].op;
+}
+
+// The finding of the same place, to which this is one more partner; or NULL.
+static CheckFinding *same_race(const Report *r, Span at)
+{
+    for (int i = 0; i < r->out->len; i++) {
+        CheckFinding *f = &r->out->at[i];
+
+        if (f->id == FINDING_RACE_ITERATIONS && f->at.file == at.file &&
+            f->at.begin == at.begin)
+            return f;
+    }
+    return NULL;
+}
+
+static void report_race(Report *r, const Note *n)
+{
+    Span at = span_of(r, n->launch, n->a);
+    bool loads = op_at(r, n->launch, n->a) == INSTR_VLOAD;
+    bool loaded = op_at(r, n->launch, n->b) == INSTR_VLOAD;
+    CheckFinding *f = same_race(r, at);
+    TextBuf words = {0};
+
+    if (!f) {
+        f = add_finding(r, FINDING_RACE_ITERATIONS, at);
+        f->message = text_format(
+            r->a, "%s elements of '%.*s' that other iterations %s",
+            loads ? "loads" : "stores", TEXT_ARG(name_of(r, n->buffer)),
+            loaded ? "load" : loads ? "store" : "store as well");
+        note_when(r, f, n);
+    }
+    f->count += n->count;
+    buf_printf(&words, "%s here, by ", loaded ? "loaded" : "stored");
+    if (n->x[0] < 0)
+        buf_puts(&words, "several iterations");
+    else
+        buf_printf(&words, "iteration (%" PRId64 ", %" PRId64 ")",
+                   n->x[0] / n->x[1], n->x[0] % n->x[1]);
+    add_note(r, f, span_of(r, n->launch, n->b), &words);
+}
+
 // ---- global indices ------------------------------------------------------
 
 static const Access *access_of(const Report *r, const Note *n)
@@ -413,6 +459,8 @@ void report_all(Check *k, Arena *a, const InterpResult *result,
     for (int i = 0; i < r.count; i++)
         if (notes[i].kind == NOTE_CONFLICT)
             report_conflict(&r, &notes[i]);
+        else if (notes[i].kind == NOTE_RACE)
+            report_race(&r, &notes[i]);
         else if (notes[i].kind == NOTE_INDEX)
             report_index(&r, &notes[i]);
         else if (notes[i].kind == NOTE_OVERFLOW)
