@@ -35,8 +35,13 @@ static int output_index(Host *h, const IrKernel *ir, Value v, Span at)
 
 static void set_outputs(Host *h, IrKernel *ir, Value out_idx, Span at)
 {
-    if (out_idx.kind == VAL_NONE || ir->config.eager)
+    if (out_idx.kind == VAL_NONE
+        || (ir->config.eager && !ir->config.output_count))
         return;
+    if (ir->config.eager)
+        lang_raise(h->lang, "ValueError", at, "Out index conflict: '%.*s' "
+                   "returns what it makes by T.empty, and out_idx is given",
+                   TEXT_ARG(ir->name));
     List one = {.at = &out_idx, .len = 1};
     List *items = out_idx.kind == VAL_LIST || out_idx.kind == VAL_TUPLE
                       ? out_idx.list : &one;

@@ -247,6 +247,9 @@ static int sizes_from(const KernelObject *k, const KernelArg *args,
     int n = 0;
     for (int i = 0; i < k->ir->param_count; i++) {
         const IrBuffer *b = k->ir->params[i].buffer;
+        if (!b && given[i] && n < room
+            && dtype_is_int(k->ir->params[i].var->dtype))
+            sizes[n++] = (SymbolSize){k->ir->params[i].name, args[i].i64};
         if (!b || !given[i] || b->rank != args[i].tensor.rank)
             continue;
         for (int d = 0; d < b->rank && n < room; d++) {

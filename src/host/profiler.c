@@ -180,6 +180,8 @@ bool kernel_getattr(Lang *l, Foreign *self, Text name, Value *out, Span at)
                          : V_NONE;
     else if (text_is(name, "latency") || text_is(name, "ref_latency"))
         *out = k->config ? v_float(NAN) : V_NONE;
+    else if (text_is(name, "adapter"))      // of upstream's run time
+        *out = v_unseen(l);
     else if (text_is(name, "prim_func"))
         *out = (Value){.kind = VAL_KERNEL, .kernel = k->ir};
     else

@@ -396,6 +396,7 @@ static const char *const parts[] = {
     "rocm.target",
     "cuda.intrinsics.layout", "cuda.intrinsics.layout.mma_layout",
     "cuda.intrinsics.macro", "cuda.intrinsics.macro.mma_macro_generator",
+    "language.tir", "language.tir.ir",
     "cuda.language", "cuda.language.intrinsics", "rocm.language",
     "rocm.language.intrinsics",
 };
@@ -449,6 +450,20 @@ static bool known_part(Host *h, Text name, Value *out);
 static Module *make_part(Host *h, Text part);
 static bool lookup(Lang *l, Module *m, Text name, Value *out);
 
+// __all__ of what has the primitives.
+static Value primitive_names(Lang *l)
+{
+    Value out = v_list(l, NULL, 0);
+
+    for (int i = 0; i < OP_COUNT; i++) {
+        const char *surface = op_info(lang_options(l)->ops, (Op)i)->surface;
+
+        if (surface && text_starts(text_of(surface), "T."))
+            list_append(l, out.list, v_str(text_of(surface + strlen("T."))));
+    }
+    return out;
+}
+
 // Things that are no functions, by the part they stand in.
 static void add_values(Host *h, Module *m, Text part)
 {
@@ -464,6 +479,8 @@ static void add_values(Host *h, Module *m, Text part)
         && known_part(h, TEXT("tilelang.tvm.error"), &errors)
         && lang_getattr(l, errors, TEXT("TVMError"), &errors, (Span){0}))
         module_set(l, m, "TVMError", errors);
+    if (text_is(part, "language.tir.ir"))
+        module_set(l, m, "__all__", primitive_names(l));
     if (text_is(part, "autotuner"))
         module_set(l, m, "AutoTuner", autotuner_class(h));
     if (text_is(part, "tileop.base")
@@ -496,7 +513,8 @@ static bool of_compiler(Text full)
 
 static bool primitive(Lang *l, Text name, Value *out)
 {
-    return lang_getattr(l, module_value(lang_language_module(l)), name, out,
+    return !text_is(name, "Var")            // makes one, where T.Var is a type
+           && lang_getattr(l, module_value(lang_language_module(l)), name, out,
                         (Span){0})
            && !(out->kind == VAL_PRIM
                 && op_info(lang_options(l)->ops, out->prim)->status
@@ -572,7 +590,8 @@ static bool lookup(Lang *l, Module *m, Text name, Value *out)
 
     if (text_starts(name, "__"))
         return false;
-    if (text_is(m->name, "tilelang.tvm.tirx")       // T without its tiles
+    if ((text_is(m->name, "tilelang.tvm.tirx")      // T without its tiles
+         || text_starts(m->name, "tilelang.language.tir"))
         && primitive(l, name, out))
         return true;
     if (matrix_code(l, m->name, name, out))

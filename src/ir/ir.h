@@ -77,6 +77,7 @@ struct IrBuffer {
     IrExpr *safe_value;             // annotate_safe_value, or NULL: 0
     int param;                      // index of the parameter, or -1
     bool pointed;                   // T.make_tensor: its ALLOC has the address
+    int lanes;                      // of a vector dtype, for the front end
     Span at;
 };
 

@@ -151,7 +151,11 @@ static Value same_dtype(Lang *l, void *ctx, const Args *args)
     DType t;
 
     args_count(l, "as_torch", args, 0, 0);
-    return dtype_find(text_of(info->name), &t) ? v_dtype(t) : V_NONE;
+    if (!dtype_find(text_of(info->name), &t))
+        return V_NONE;
+    if (info->bits < 8)             // what holds two of them
+        t = info->kind == KIND_INT ? DT_I8 : DT_U8;
+    return v_dtype(t);
 }
 
 static bool dtype_getattr(Lang *l, DType t, Text name, Value *out)
@@ -330,6 +334,8 @@ static bool own_getattr(Lang *l, Value v, Text name, Value *out, Span at)
         return type_getattr(l, v.type, name, out);
     case VAL_DTYPE:
         return dtype_getattr(l, v.dtype, name, out);
+    case VAL_VECTYPE:
+        return vectype_getattr(l, v, name, out);
     case VAL_BOOL:
     case VAL_INT:
     case VAL_FLOAT:

@@ -125,8 +125,8 @@ static bool has_attribute(Lang *l, const Args *args, Value *out)
             exception_throw(l, e);
         return false;
     }
-    *out = k.out;
-    return k.found;
+    *out = k.out;       // what is unknown of a module is not there
+    return k.found && !(k.out.kind == VAL_MODULE && k.out.module->opaque);
 }
 
 static Value b_getattr(Lang *l, void *ctx, const Args *args)

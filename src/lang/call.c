@@ -507,6 +507,8 @@ Value call_value(Lang *l, Value callee, const Args *args)
         return prim_call(l, callee.prim, args);
     case VAL_DTYPE:
         return dtype_call(l, callee.dtype, args);
+    case VAL_VECTYPE:
+        return vectype_call(l, callee, args);
     case VAL_FOREIGN:
         return call_foreign(l, callee.foreign, args);
     case VAL_DESCRIPTOR:

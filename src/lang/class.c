@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lang/eval_int.h"
+#include "lang/trace_int.h"
 
 // ---- the order of bases ----------------------------------------------------
 
@@ -521,7 +522,12 @@ static bool matches_prim(Lang *l, Value v, Value type, Span at)
     const char *name = op_info(l->options.ops, type.prim)->surface;
 
     if (strcmp(name, "T.dtype") == 0)
-        return v.kind == VAL_DTYPE;
+        return v.kind == VAL_DTYPE || v.kind == VAL_VECTYPE;
+    if (strcmp(name, "T.PrimExpr") == 0)
+        return v.kind == VAL_EXPR || is_alloc_var(v);
+    if (strcmp(name, "T.Ref") == 0)                 // T.Var
+        return is_alloc_var(v)
+               || (v.kind == VAL_EXPR && v.expr->kind == EXPR_VAR);
     if (strcmp(name, "T.Tensor") == 0 || strcmp(name, "T.Buffer") == 0)
         return v.kind == VAL_BUFFER;
     lang_unsupported(l, at, "isinstance() with '%s'", name);
@@ -551,6 +557,8 @@ bool is_instance(Lang *l, Value v, Value type, Span at)
     case VAL_BUILTIN:
         if (strcmp(type.builtin->name, "frozenset") == 0)
             return v.kind == VAL_SET && v.dict->fixed;
+        if (strcmp(type.builtin->name, "DataType") == 0)
+            return v.kind == VAL_DTYPE || v.kind == VAL_VECTYPE;
         break;
     case VAL_PRIM:
         return matches_prim(l, v, type, at);

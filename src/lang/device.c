@@ -181,8 +181,9 @@ static int64_t slice_step(Lang *l, const SliceValue *s, Span at)
     if (s->step->kind != VAL_INT || s->step->i == 0)
         lang_raise(l, "ValueError", at, "a slice step is a non-zero integer");
     if (s->step->i != 1)
-        lang_unsupported(l, at, "a slice of a buffer with step %lld",
-                         (long long)s->step->i);
+        lang_raise_exit(l, EXIT_LIMIT, "RuntimeError", at, "a slice of a "
+                        "buffer with step %lld is not supported",
+                        (long long)s->step->i);
     return s->step->i;
 }
 
@@ -265,6 +266,9 @@ static IrRegion *subscript(Lang *l, IrBuffer *b, Value index, Span at)
 static IrBuffer *subscripted(Lang *l, Value base, Span at)
 {
     trace_need(l, "a subscript of a buffer", at);
+    if (base.kind == VAL_BUFFER && base.buffer->lanes)
+        lang_unsupported(l, at, "a subscript of '%.*s', whose elements are "
+                         "vectors,", TEXT_ARG(base.buffer->name));
     if (base.kind == VAL_BUFFER)
         return base.buffer;
     if (base.kind == VAL_REGION)

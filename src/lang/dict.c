@@ -109,6 +109,8 @@ uint64_t value_hash(Lang *l, Value v, Span at)
         return text_hash(v.s);
     case VAL_DTYPE:
         return text_hash(text_of(dtype_info(v.dtype)->name));
+    case VAL_VECTYPE:
+        return text_hash(vectype_name(l, v));
     case VAL_PRIM:
         return mix((uint64_t)v.prim + 1000);
     case VAL_TYPE:

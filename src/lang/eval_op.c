@@ -436,12 +436,12 @@ Value compare_op(Lang *l, AstOp op, Value a, Value b, Span at)
 {
     Value out;
 
+    if (v_is_unseen(a) || v_is_unseen(b))
+        return v_is_unseen(a) ? a : b;
     if (op == AST_OP_IS || op == AST_OP_IS_NOT)
         return v_bool(value_is(a, b) == (op == AST_OP_IS));
     if ((op == AST_OP_IN || op == AST_OP_NOT_IN) && a.kind == VAL_EXPR)
         return device_binary(l, op, a, b, at);
-    if (v_is_unseen(a) || v_is_unseen(b))
-        return v_is_unseen(a) ? a : b;
     if (op == AST_OP_IN || op == AST_OP_NOT_IN)
         return v_bool(value_contains(l, b, a, at) == (op == AST_OP_IN));
     if (v_is_device(a) || v_is_device(b))

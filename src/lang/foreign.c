@@ -111,6 +111,7 @@ static bool may_refer(Value result)
     case VAL_DICT:
     case VAL_SET:
     case VAL_DTYPE:
+    case VAL_VECTYPE:
     case VAL_TYPE:
         return false;
     case VAL_FOREIGN:

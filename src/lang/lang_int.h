@@ -77,6 +77,14 @@ bool unseen_argument(Lang *l, const char *function, const Args *args,
 
 // ---- vector.c ---------------------------------------------------------------
 bool v_is_vector(const Lang *l, Value v);
+Value vector_of(Lang *l, const Value *lanes, int n);
+// T.float16x2 and the like, by their names without "T."
+bool vectype_find(Text name, Value *out);
+Text vectype_name(Lang *l, Value v);
+bool vectype_getattr(Lang *l, Value v, Text name, Value *out);
+Value vectype_call(Lang *l, Value type, const Args *args);
+Value vector_of_vars(Lang *l, Value type,
+                     Value (*var)(Lang *l, DType t, Span at), Span at);
 Value vector_binary(Lang *l, AstOp op, Value a, Value b, Span at);
 
 // ---- trace.c, trace_stmt.c, device.c, prim.c: the tracer -------------------

@@ -8,7 +8,7 @@ static bool lookup(Lang *l, Module *m, Text name, Value *out)
     DType t;
     (void)m;
     if (!op_find(l->options.ops, name, &op))
-        return false;
+        return vectype_find(name, out);
     const OpInfo *info = op_info(l->options.ops, op);
     if (info->class == OPCLASS_DTYPE && info->status == OPSTATUS_BUILT
         && dtype_find(text_of(info->surface + 2), &t))

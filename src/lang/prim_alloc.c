@@ -25,6 +25,35 @@ static IrScope scope_named(Lang *l, Value v, IrScope fallback, Span at)
                      v.kind == VAL_STR ? v.s.at : "?");
 }
 
+// Elements of a vector dtype lie side by side: the last size counts lanes. As a
+// whole such a tensor can be copied, filled and added to; it has no subscripts.
+static void set_dtype(Lang *l, TensorSpec *spec, List *shape, Value dtype,
+                      Span at)
+{
+    spec->shape = shape;
+    spec->dtype = DT_F32;
+    if (dtype.kind == VAL_VECTYPE && shape->len) {
+        List *wide = v_tuple(l, shape->at, shape->len).list;
+        Value *last = &wide->at[wide->len - 1];
+
+        *last = binary_op(l, AST_OP_MUL, *last, v_int(dtype.vec.lanes), at);
+        spec->shape = wide;
+        spec->lanes = dtype.vec.lanes;
+        spec->dtype = dtype.vec.dtype;
+    } else if (dtype.kind != VAL_UNBOUND) {
+        spec->dtype = value_to_dtype(l, dtype, at);
+    }
+}
+
+static IrBuffer *make_of(Lang *l, List *shape, Value dtype, Span dtype_at,
+                         IrScope scope, Span at)
+{
+    TensorSpec spec = {.scope = scope, .at = at};
+
+    set_dtype(l, &spec, shape, dtype, dtype_at);
+    return trace_tensor(l, &spec, (Text){0}, at);
+}
+
 static IrBuffer *make(Lang *l, const List *shape, DType t, IrScope scope,
                       Span at)
 {
@@ -83,13 +112,12 @@ static Value alloc_tile(Lang *l, const Bound *b, IrScope fallback)
     trace_need(l, b->info->surface, b->call);
     int at = op_param_find(b->info, TEXT("scope"));
     Value named = at < 0 ? (Value){0} : b->at[at];
-    DType t = bound_given(b, 1) ? value_to_dtype(l, b->at[1], b->spans[1])
-                                : DT_F32;
     IrScope scope = scope_named(l, named, fallback, b->call);
-    if (t == DT_BOOL && scope == SCOPE_SHARED)
-        scope = SCOPE_SHARED_STATIC;
-    IrBuffer *buffer = make(l, shape_list(l, b->at[0], b->spans[0]), t, scope,
-                            b->call);
+    IrBuffer *buffer = make_of(l, shape_list(l, b->at[0], b->spans[0]),
+                               bound_given(b, 1) ? b->at[1] : (Value){0},
+                               b->spans[1], scope, b->call);
+    if (buffer->dtype == DT_BOOL && scope == SCOPE_SHARED)
+        scope = buffer->scope = SCOPE_SHARED_STATIC;
     if (scope == SCOPE_GLOBAL) {
         alloc_workspace(l, buffer, b);
         return v_buffer(buffer);
@@ -99,6 +127,23 @@ static Value alloc_tile(Lang *l, const Bound *b, IrScope fallback)
         return alloc_reducer(l, b, buffer);
     trace_add(l, alloc_stmt(l, buffer, b->call));
     return v_buffer(buffer);
+}
+
+// A variable that is 0 when the kernel starts.
+static Value zero_var(Lang *l, IrBuffer *var, Span at)
+{
+    IrExpr *zero = ir_int(l->trace->k, DT_I32, 0, at);
+
+    trace_first(l, alloc_stmt(l, var, at));
+    trace_first(l, ir_store(l->trace->k, var, &zero, 1, zero, at));
+    return v_buffer(var);
+}
+
+static Value lane_var(Lang *l, DType t, Span at)
+{
+    Value one = v_int(1);
+
+    return zero_var(l, make(l, v_tuple(l, &one, 1).list, t, SCOPE_VAR, at), at);
 }
 
 // T.alloc_var(dtype[, init][, scope], init=, scope=)
@@ -117,15 +162,14 @@ static Value alloc_var(Lang *l, const Bound *b)
         if (text_is(b->info->param[i].name, "scope") && bound_given(b, i))
             scope = b->at[i];
     }
+    if (b->at[0].kind == VAL_VECTYPE && init.kind == VAL_UNBOUND)
+        return vector_of_vars(l, b->at[0], lane_var, b->call);
     DType t = value_to_dtype(l, b->at[0], b->spans[0]);
     IrBuffer *var = make(l, v_tuple(l, &one, 1).list, t,
                          scope_named(l, scope, SCOPE_VAR, b->call), b->call);
     IrExpr *zero = ir_int(l->trace->k, DT_I32, 0, b->call);
-    if (init.kind == VAL_UNBOUND) {
-        trace_first(l, alloc_stmt(l, var, b->call));
-        trace_first(l, ir_store(l->trace->k, var, &zero, 1, zero, b->call));
-        return v_buffer(var);
-    }
+    if (init.kind == VAL_UNBOUND)
+        return zero_var(l, var, b->call);
     if (init.kind == VAL_FLOAT && isfinite(init.f) && dtype_is_float(t)
         && fabs(init.f) > dtype_info(t)->max_finite)
         lang_raise(l, "ValueError", b->call, "%g exceeds maximum of %s",
@@ -166,8 +210,7 @@ static Value empty(Lang *l, const Bound *b)
     Trace *t = trace_need(l, b->info->surface, b->call);
     if (!t->eager)
         lang_raise(l, "TypeError", b->call,
-                   "T.empty makes the output of an eager kernel; a prim_func "
-                   "takes its outputs as parameters");
+                   "T.empty makes the output of a kernel");
     Value dtype = b->at[1];
     List *shape;
     int n = b->rest_count;
@@ -178,13 +221,14 @@ static Value empty(Lang *l, const Bound *b)
         if (n > 1)
             dtype = b->rest[1];
     } else {
-        if (b->rest[n - 1].kind == VAL_DTYPE || b->rest[n - 1].kind == VAL_STR)
+        if (b->rest[n - 1].kind == VAL_DTYPE
+            || b->rest[n - 1].kind == VAL_VECTYPE
+            || b->rest[n - 1].kind == VAL_STR)
             dtype = b->rest[--n];
         shape = v_tuple(l, b->rest, n).list;
     }
-    DType dt = dtype.kind == VAL_UNBOUND ? DT_F32
-                                         : value_to_dtype(l, dtype, b->call);
-    IrBuffer *out = make(l, shape, dt, SCOPE_GLOBAL, b->call);
+    IrBuffer *out = make_of(l, shape, dtype, b->call, SCOPE_GLOBAL,
+                            b->call);
     ir_param(t->k, TEXT(""), out, NULL);
     return v_buffer(out);
 }
@@ -272,10 +316,8 @@ static Value tensor_spec(Lang *l, Op op, List *shape, List *strides, Value dtype
                          Span at)
 {
     TensorSpec *spec = new (lang_arena(l), TensorSpec);
-    spec->shape = shape;
+    set_dtype(l, spec, shape, dtype, at);
     spec->strides = strides;
-    spec->dtype = dtype.kind == VAL_UNBOUND ? DT_F32
-                                            : value_to_dtype(l, dtype, at);
     if (!dtype_info(spec->dtype)->built)
         lang_unsupported(l, at, "tensors of dtype %s",
                          dtype_info(spec->dtype)->name);
@@ -318,7 +360,8 @@ Value prim_getitem(Lang *l, Op op, Value index, Span at)
                            at);
     int n = index.list->len;
     Value last = index.list->at[n - 1], first = index.list->at[0];
-    bool typed = last.kind == VAL_DTYPE || last.kind == VAL_STR
+    bool typed = last.kind == VAL_DTYPE || last.kind == VAL_VECTYPE
+                 || last.kind == VAL_STR
                  || last.kind == VAL_PRIM;
     if (!typed)
         return tensor_spec(l, op, index.list, NULL, (Value){0}, at);

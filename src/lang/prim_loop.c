@@ -9,13 +9,12 @@ static IrExpr *extent_expr(Lang *l, Value v, Span at)
         lang_raise(l, "TypeError", at, "a loop bound is an integer, not %s",
                    dtype_info(e->dtype)->name);
     if (ir_is_int(e, &n) && n < 0)
-        return ir_int(l->trace->k, e->dtype, 0, at);
+        return ir_int(trace_kernel(l), e->dtype, 0, at);
     return e;
 }
 
 static LoopFrame *frame_new_loop(Lang *l, IrLoopKind kind, Span at)
 {
-    trace_need(l, "a loop", at);
     LoopFrame *f = new (lang_arena(l), LoopFrame);
     f->loop = kind;
     f->at = at;
@@ -37,7 +36,7 @@ static Value nest(Lang *l, const Bound *b, IrLoopKind kind)
                    b->info->surface);
     f->rank = b->rest_count;
     for (int i = 0; i < f->rank; i++) {
-        f->start[i] = ir_int(l->trace->k, DT_I32, 0, b->call);
+        f->start[i] = ir_int(trace_kernel(l), DT_I32, 0, b->call);
         f->extent[i] = extent_expr(l, b->rest[i], b->call);
     }
     take_attrs(l, b, f);
@@ -48,7 +47,7 @@ static Value nest(Lang *l, const Bound *b, IrLoopKind kind)
 static IrExpr *trips(Lang *l, IrExpr *start, IrExpr *stop, int64_t step,
                      Span at)
 {
-    IrKernel *k = l->trace->k;
+    IrKernel *k = trace_kernel(l);
     IrExpr *span = step > 0 ? ir_op2(k, OP_SUB, stop, start, at)
                             : ir_op2(k, OP_SUB, start, stop, at);
     int64_t size = step > 0 ? step : -step;
@@ -82,7 +81,7 @@ static int64_t constant_step(Lang *l, const Bound *b, int i)
 static Value counted(Lang *l, const Bound *b, IrLoopKind kind, int step_at)
 {
     LoopFrame *f = frame_new_loop(l, kind, b->call);
-    IrKernel *k = l->trace->k;
+    IrKernel *k = trace_kernel(l);
     bool two = bound_given(b, 1);
     int64_t step = step_at ? constant_step(l, b, step_at) : 1;
     f->rank = 1;
@@ -106,14 +105,14 @@ static Value persistent(Lang *l, const Bound *b)
                    domain->len);
     f->rank = domain->len;
     for (int i = 0; i < f->rank; i++) {
-        f->start[i] = ir_int(l->trace->k, DT_I32, 0, b->call);
+        f->start[i] = ir_int(trace_kernel(l), DT_I32, 0, b->call);
         f->extent[i] = extent_expr(l, domain->at[i], b->spans[0]);
     }
     f->wave_size = to_expr(l, b->at[1], b->spans[1]);
     f->wave_index = to_expr(l, b->at[2], b->spans[2]);
     f->group_size = bound_given(b, 3)
                         ? to_expr(l, b->at[3], b->spans[3])
-                        : ir_int(l->trace->k, DT_I32, 8, b->call);
+                        : ir_int(trace_kernel(l), DT_I32, 8, b->call);
     return (Value){.kind = VAL_LOOPFRAME, .loop = f};
 }
 

@@ -118,14 +118,19 @@ static Value dynamic_size(Lang *l, Text name, DType t, Span at)
         trace_kernel(l);
         l->trace = now;
     }
-    return v_expr(ir_use(l->scratch, ir_symbol(l->scratch, name, t, at), at));
+    IrKernel *k = l->trace ? l->trace->k : l->scratch;
+    if (l->scratch->next_var < k->next_var)     // ids are of one's own in both
+        l->scratch->next_var = k->next_var;
+    IrVar *v = ir_symbol(l->scratch, name, t, at);
+    k->next_var = l->scratch->next_var;
+    return v_expr(ir_use(l->scratch, v, at));
 }
 
 // "M, N" or "M N": one value, or a tuple of them.
 static Value sizes(Lang *l, const Bound *b)
 {
     Trace *t = l->trace;
-    if (b->op == OP_CONST && (!t || !t->eager))
+    if (b->op == OP_CONST && (!t || !t->args))
         lang_raise(l, "TypeError", b->call,
                    "T.const belongs at the top of an eager kernel");
     if (b->at[0].kind != VAL_STR)

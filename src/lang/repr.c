@@ -344,6 +344,9 @@ void value_repr(Lang *l, TextBuf *out, Value v)
     case VAL_DTYPE:
         buf_puts(out, dtype_info(v.dtype)->name);
         break;
+    case VAL_VECTYPE:
+        buf_text(out, vectype_name(l, v));
+        break;
     case VAL_POLICY:
         buf_text(out, v.s);
         break;

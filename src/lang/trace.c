@@ -203,6 +203,7 @@ IrBuffer *trace_tensor(Lang *l, const TensorSpec *spec, Text name, Span at)
     IrBuffer *b = ir_buffer(l->trace->k, name, spec->dtype, spec->scope, rank,
                             shape, spec->strides ? strides : NULL, at);
     trace_builder_ok(l, b, at);
+    b->lanes = spec->lanes;
     return b;
 }
 
@@ -305,27 +306,6 @@ static Value annotation_value(Lang *l, Function *fn, const Ast *param)
     return eval(l, fn->closure, param->a);
 }
 
-IrKernel *trace_prim_func(Lang *l, Function *fn, Span at)
-{
-    Trace t = {0};
-    int errors = diag_raised(l->options.diag);
-    trace_open(l, &t, fn, fn->def->name_at);
-    const AstList *params = params_of(fn);
-    Value *bound = new_array(lang_arena(l), Value, params->len + 1);
-    for (int i = 0; i < params->len; i++) {
-        const Ast *p = params->at[i];
-        Value annotation = annotation_value(l, fn, p);
-        bound[i] = declare_param(l, p->text, annotation, p->at);
-    }
-    Frame *f = kernel_frame(l, fn, at);
-    for (int i = 0; i < params->len; i++)
-        name_bind(l, f, params->at[i]->text, bound[i]);
-    exec_block(l, f, &fn->def->x);
-    trace_close(l, &t);
-    check_result(l, &t, errors, fn->def->name_at);
-    return t.k;
-}
-
 // ---- eager kernels ------------------------------------------------------------------
 
 static bool is_kernel_call(const Ast *e)
@@ -418,6 +398,8 @@ Value trace_argument(const Trace *t, Text name)
     const AstList *params = params_of(t->function);
     const Args *args = t->args;
 
+    if (!args)                      // a prim_func
+        return (Value){.kind = VAL_UNBOUND};
     for (int i = 0; i < args->keyword_count; i++)
         if (text_eq(args->names[i], name))
             return args->values[i];
@@ -632,7 +614,6 @@ static void order_params(Lang *l, Trace *t, Function *fn)
             k->params[i].buffer->param = i;
     }
     k->param_count = n;
-    k->config.eager = true;
 }
 
 IrKernel *lang_trace_eager(Lang *l, Value function, const Args *args,
@@ -651,6 +632,48 @@ IrKernel *lang_trace_eager(Lang *l, Value function, const Args *args,
     exec_block(l, f, &fn->def->x);
     trace_close(l, &t);
     order_params(l, &t, fn);
+    t.k->config.eager = true;
+    check_result(l, &t, errors, fn->def->name_at);
+    return t.k;
+}
+
+// ---- prim_funcs --------------------------------------------------------------------
+
+// Parameters that the body declares, and T.empty, are as in an eager kernel.
+static bool declares_later(const Trace *t, const Function *fn)
+{
+    for (int i = 0; i < t->k->param_count; i++)
+        if (t->k->params[i].name.len == 0)
+            return true;
+    for (int i = 0; i < params_of(fn)->len; i++)
+        if (declared_in_body(fn, params_of(fn)->at[i]->text))
+            return true;
+    return false;
+}
+
+IrKernel *trace_prim_func(Lang *l, Function *fn, Span at)
+{
+    Trace t = {.eager = true};
+    int errors = diag_raised(l->options.diag);
+    trace_open(l, &t, fn, fn->def->name_at);
+    const AstList *params = params_of(fn);
+    Value *bound = new_array(lang_arena(l), Value, params->len + 1);
+    for (int i = 0; i < params->len; i++) {
+        const Ast *p = params->at[i];
+        Value annotation = annotation_value(l, fn, p);
+        if (declared_in_body(fn, p->text))
+            continue;
+        bound[i] = declare_param(l, p->text, annotation, p->at);
+    }
+    Frame *f = kernel_frame(l, fn, at);
+    for (int i = 0; i < params->len; i++)
+        if (bound[i].kind != VAL_UNBOUND)
+            name_bind(l, f, params->at[i]->text, bound[i]);
+    exec_block(l, f, &fn->def->x);
+    trace_close(l, &t);
+    if (declares_later(&t, fn))
+        order_params(l, &t, fn);
+    t.k->config.eager = t.result_count > 0;
     check_result(l, &t, errors, fn->def->name_at);
     return t.k;
 }

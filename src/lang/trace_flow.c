@@ -420,7 +420,7 @@ static void add_result(Lang *l, Value v, Span at)
 
     if (!is_output(t, v))
         lang_raise(l, "TypeError", at,
-                   "an eager kernel returns tensors made by T.empty; found %s",
+                   "a kernel returns tensors made by T.empty; found %s",
                    v.kind == VAL_BUFFER ? "another buffer"
                                         : value_type_name(v));
     for (int i = 0; i < t->result_count; i++)
@@ -468,8 +468,5 @@ Flow trace_return(Lang *l, Frame *f, const Ast *s)
         l->returned = v;
     else if (t->eager && !t->probing)
         eager_return(l, v, s->at);
-    else if (v.kind != VAL_NONE && !t->eager)
-        lang_raise(l, "TypeError", s->at,
-                   "a prim_func returns nothing: its outputs are parameters");
     return FLOW_RETURN;
 }

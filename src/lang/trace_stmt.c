@@ -91,11 +91,67 @@ static bool is_fresh_var(Value v)
     return is_alloc_var(v) && v.buffer->name.len == 0;
 }
 
+// A T.alloc_var of a vector dtype.
+static bool is_vector_var(const Lang *l, Value v)
+{
+    return v_is_vector(l, v) && is_alloc_var(v.list->at[0]);
+}
+
+static Value lane_value(Lang *l, Value v, int i, Span at)
+{
+    if (v_is_vector(l, v))
+        v = v.list->at[i];
+    return is_alloc_var(v) ? v_expr(load_var(l, v.buffer, at)) : v;
+}
+
+// The lanes of v as they are now: it may stand on both sides.
+static void frozen_lanes(Lang *l, Value v, int n, Value *out, Span at)
+{
+    if (v_is_vector(l, v) && v.list->len != n)
+        lang_raise(l, "ValueError", at, "a vector of %d lanes, where there are "
+                   "%d", v.list->len, n);
+    for (int i = 0; i < n; i++) {
+        out[i] = lane_value(l, v, i, at);
+        if (out[i].kind == VAL_EXPR)
+            out[i] = let_value(l, TEXT("lane"), out[i].expr, at);
+    }
+}
+
+static void store_lanes(Lang *l, const List *vars, Value v, Span at)
+{
+    Value *lanes = new_array(lang_arena(l), Value, vars->len);
+    IrExpr *zero = ir_int(l->trace->k, DT_I32, 0, at);
+
+    frozen_lanes(l, v, vars->len, lanes, at);
+    for (int i = 0; i < vars->len; i++)
+        store_element(l, vars->at[i].buffer, &zero, to_expr(l, lanes[i], at),
+                      at);
+}
+
+// x = T.alloc_var(T.float32x2) names its lanes; y = x has their values.
+static Value named_lanes(Lang *l, Text name, Value v, Span at)
+{
+    Value *lanes = new_array(lang_arena(l), Value, v.list->len);
+    bool fresh = is_fresh_var(v.list->at[0]);
+
+    if (!fresh)
+        frozen_lanes(l, v, v.list->len, lanes, at);
+    for (int i = 0; fresh && i < v.list->len; i++)
+        v.list->at[i].buffer->name = text_format(lang_arena(l), "%.*s_%d",
+                                                 TEXT_ARG(name), i);
+    return fresh ? v : vector_of(l, lanes, v.list->len);
+}
+
 // x = v where x is a T.alloc_var or a T.Ref parameter.
 static bool store_named(Lang *l, Frame *f, const Ast *target, Value v)
 {
     const Value *old = map_get(&f->names, target->text);
 
+    if (old && is_vector_var(l, *old) && (is_number(v) || v_is_vector(l, v))
+        && !(is_vector_var(l, v) && is_fresh_var(v.list->at[0]))) {
+        store_lanes(l, old->list, v, target->at);
+        return true;
+    }
     if (!old || !is_number(v) || is_fresh_var(v))
         return false;
     if (is_alloc_var(*old)) {
@@ -123,6 +179,8 @@ static void assign_name(Lang *l, Frame *f, const Ast *target, Value v,
         v = v_expr(load_var(l, v.buffer, target->at));
     if (v.kind == VAL_EXPR)
         v = let_value(l, name, v.expr, target->at);
+    if (is_vector_var(l, v))
+        v = named_lanes(l, name, v, target->at);
     if (v.kind == VAL_BUFFER && v.buffer->name.len == 0)
         v.buffer->name = text_copy(lang_arena(l), name);
     if (!v_is_device(v))

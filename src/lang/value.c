@@ -19,6 +19,7 @@ const char *kind_name(ValueKind k)
         [VAL_BOUND] = "method", [VAL_CLASS] = "type",
         [VAL_INSTANCE] = "object", [VAL_MODULE] = "module",
         [VAL_TYPE] = "type", [VAL_DTYPE] = "dtype",
+        [VAL_VECTYPE] = "dtype",
         [VAL_PRIM] = "TileLang primitive", [VAL_POLICY] = "GemmWarpPolicy",
         [VAL_EXPR] = "device expression", [VAL_BUFFER] = "device buffer",
         [VAL_REGION] = "device region", [VAL_INDEXMAP] = "layout",
@@ -292,6 +293,9 @@ DType value_to_dtype(Lang *l, Value v, Span at)
         return DT_F32;
     if (v.kind == VAL_PRIM && v.prim == OP_PTR)
         return DT_I64;                  // an address
+    if (v.kind == VAL_VECTYPE)
+        lang_unsupported(l, at, "the vector dtype %.*s here",
+                         TEXT_ARG(vectype_name(l, v)));
     if (v.kind == VAL_PRIM
         && op_info(l->options.ops, v.prim)->class == OPCLASS_DTYPE)
         lang_unsupported(l, at, "dtype '%s', which is known but not built yet,",
@@ -426,6 +430,7 @@ bool value_callable(Value v)
     case VAL_CLASS:
     case VAL_TYPE:
     case VAL_DTYPE:
+    case VAL_VECTYPE:
     case VAL_PRIM:
     case VAL_MACRO:
     case VAL_KERNEL:
@@ -462,6 +467,8 @@ bool value_is(Value a, Value b)
         return text_eq(a.s, b.s);
     case VAL_DTYPE:
         return a.dtype == b.dtype;
+    case VAL_VECTYPE:
+        return a.vec.dtype == b.vec.dtype && a.vec.lanes == b.vec.lanes;
     case VAL_PRIM:
         return a.prim == b.prim;
     case VAL_TYPE:

@@ -29,6 +29,7 @@ typedef enum {
     VAL_CLASS, VAL_INSTANCE, VAL_MODULE,
     VAL_TYPE,           // int, float, str, list...: callable and for isinstance
     VAL_DTYPE,          // T.float16, torch.float16, dtype objects
+    VAL_VECTYPE,        // T.float16x2: a dtype of several lanes
     VAL_PRIM,           // T.<name>: a row of the op table
     VAL_POLICY,         // T.GemmWarpPolicy.FullRow: text
     VAL_EXPR,           // device expression
@@ -100,6 +101,7 @@ struct Value {
         Instance *instance;
         Module *module;
         DType dtype;
+        struct { DType dtype; int lanes; } vec;     // VECTYPE
         Op prim;
         ValueKind type;         // TYPE
         IrExpr *expr;
@@ -202,6 +204,7 @@ typedef struct TensorSpec {
     List *shape;                // INT or EXPR (symbol, T.const) values
     List *strides;              // or NULL
     DType dtype;
+    int lanes;                  // of a vector dtype, which the last size counts
     IrScope scope;              // GLOBAL; FragmentBuffer and the like for macros
     Span at;
 } TensorSpec;

@@ -5,6 +5,7 @@
 // done to it is done to each. A subscript that is a vector reads or writes an
 // element per lane; a slice of a buffer takes a vector of as many lanes.
 #include <ctype.h>
+#include <string.h>
 
 #include "lang/eval_int.h"
 #include "lang/trace_int.h"
@@ -32,6 +33,14 @@ static Value vector_value(Lang *l, const Lanes *lanes)
     }
     v.list->cls = l->more->vector;
     return v;
+}
+
+Value vector_of(Lang *l, const Value *lanes, int n)
+{
+    Lanes out = {.len = n};
+
+    memcpy(out.at, lanes, (size_t)n * sizeof *lanes);
+    return vector_value(l, &out);
 }
 
 static void add_lane(Lang *l, Lanes *lanes, Value v, Span at)
@@ -294,33 +303,66 @@ static bool vector_dtype(Text name, DType *t, int *lanes)
     return *lanes > 0 && *lanes <= MOST_LANES;
 }
 
-static Text dtype_name(const Lang *l, Value v)
+bool vectype_find(Text name, Value *out)
 {
-    if (v.kind == VAL_STR)
-        return v.s;
-    if (v.kind != VAL_PRIM)
-        return TEXT("");
-    Text name = text_of(op_info(l->options.ops, v.prim)->surface);
-    return text_slice(name, 2, name.len);       // without "T."
-}
-
-// T.float32x2(a, b)
-static Value make(Lang *l, const Bound *b)
-{
-    Lanes out = {.len = 0};
-    Text surface = text_of(b->info->surface);
     DType t;
     int n;
 
-    if (!vector_dtype(text_slice(surface, 2, surface.len), &t, &n))
-        BUG("%s is no vector dtype", b->info->surface);
-    if (b->rest_count != n)
-        lang_raise(l, "TypeError", b->call, "%s() takes %d values, found %d",
-                   b->info->surface, n, b->rest_count);
-    for (int i = 0; i < n; i++)
-        add_expr(l, &out, ir_cast(trace_kernel(l),
-                                  to_expr(l, b->rest[i], b->call), t, true,
-                                  b->call), b->call);
+    if (!vector_dtype(name, &t, &n) || n < 2 || (n & (n - 1)))
+        return false;
+    *out = (Value){.kind = VAL_VECTYPE, .vec = {t, n}};
+    return true;
+}
+
+Text vectype_name(Lang *l, Value v)
+{
+    return text_format(lang_arena(l), "%sx%d", dtype_info(v.vec.dtype)->name,
+                       v.vec.lanes);
+}
+
+bool vectype_getattr(Lang *l, Value v, Text name, Value *out)
+{
+    int bits = dtype_info(v.vec.dtype)->bits * v.vec.lanes;
+
+    if (text_is(name, "bits"))
+        *out = v_int(bits);
+    else if (text_is(name, "bytes") || text_is(name, "itemsize"))
+        *out = v_int((bits + 7) / 8);
+    else if (text_is(name, "lanes"))
+        *out = v_int(v.vec.lanes);
+    else if (text_is(name, "name"))
+        *out = v_str(vectype_name(l, v));
+    else if (text_is(name, "as_torch") && bits == 8)
+        lang_getattr(l, v_dtype(v.vec.dtype), name, out, (Span){0});
+    else
+        return false;
+    return true;
+}
+
+// T.float32x2(a, b)
+Value vectype_call(Lang *l, Value type, const Args *args)
+{
+    Lanes out = {.len = 0};
+    Span at = args->at_span;
+
+    if (args->count != type.vec.lanes || args->keyword_count)
+        lang_raise(l, "TypeError", at, "T.%.*s() takes %d values, found %d",
+                   TEXT_ARG(vectype_name(l, type)), type.vec.lanes,
+                   args->count);
+    for (int i = 0; i < args->count; i++)
+        add_expr(l, &out, ir_cast(trace_kernel(l), to_expr(l, args->at[i], at),
+                                  type.vec.dtype, true, at), at);
+    return vector_value(l, &out);
+}
+
+// T.alloc_var(T.float32x2): a variable for each lane.
+Value vector_of_vars(Lang *l, Value type, Value (*var)(Lang *l, DType t,
+                                                       Span at), Span at)
+{
+    Lanes out = {.len = 0};
+
+    for (int i = 0; i < type.vec.lanes; i++)
+        add_lane(l, &out, var(l, type.vec.dtype, at), at);
     return vector_value(l, &out);
 }
 
@@ -328,13 +370,15 @@ static Value make(Lang *l, const Bound *b)
 static bool reinterpret(Lang *l, const Bound *b, Value *out)
 {
     Lanes in = {.len = 0}, words = {.len = 0};
-    DType t;
-    int n = 1;
+    Value to = b->at[1];
+    DType t = to.vec.dtype;
+    int n = to.vec.lanes;
 
-    if (!vector_dtype(dtype_name(l, b->at[1]), &t, &n)) {
+    if (to.kind != VAL_VECTYPE
+        && !(to.kind == VAL_STR && vector_dtype(to.s, &t, &n))) {
         if (!v_is_vector(l, b->at[0]))
             return false;
-        t = value_to_dtype(l, b->at[1], b->spans[1]);
+        t = value_to_dtype(l, to, b->spans[1]);
         n = 1;
     }
     if (!v_is_vector(l, b->at[0]))
@@ -397,6 +441,9 @@ static int64_t lane_index(Lang *l, Value v, int64_t n, Span at)
 
 static Value extract_lane(Lang *l, const Bound *b)
 {
+    if (!v_is_device(b->at[0]) && !v_is_vector(l, b->at[0]))
+        lang_raise(l, "TypeError", b->spans[0], "%s expects a PrimExpr, "
+                   "found %s", b->info->surface, value_type_name(b->at[0]));
     if (!v_is_vector(l, b->at[0]))
         lang_raise(l, "ValueError", b->spans[0], "%s expects a vector "
                    "expression, found %s", b->info->surface,
@@ -615,14 +662,6 @@ bool vector_call(Lang *l, const Bound *b, Value *out)
         return true;
     case OP_REINTERPRET:
         return reinterpret(l, b, out);
-    case OP_FLOAT32X2:
-    case OP_FLOAT32X4:
-    case OP_FLOAT32X8:
-    case OP_FLOAT16X2:
-    case OP_BFLOAT16X2:
-    case OP_FLOAT8_E4M3FNX8:
-        *out = make(l, b);
-        return true;
     default:
         break;
     }

@@ -35,3 +35,27 @@ _TORCH_DTYPE_TO_STR = {
     torch.float8_e4m3fnuz: "float8_e4m3fnuz",
     torch.float8_e5m2fnuz: "float8_e5m2fnuz",
 }
+
+
+def resolve_torch_storage_dtype(dtype):
+    dtype = T.dtype(dtype)
+    if dtype == "float4_e2m1fn":
+        return T.float4_e2m1fnx2
+    return T.int8 if dtype.bits < 8 else dtype
+
+
+# The dtypes that are here, and their vectors.
+_all_dtypes = [
+    "bool", "short", "int", "uint", "long", "half", "float", "double", "int4",
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64", "tfloat32", "float4_e2m1fn",
+    "float8_e4m3", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
+    "float8_e5m2fnuz", "float8_e8m0fnu", "bfloat16x2",
+]
+for _lanes in (2, 4, 8, 16, 32, 64):
+    for _name in ("int8", "int16", "int32", "int64", "uint8", "uint16",
+                  "uint32", "uint64", "float16", "float32", "float64",
+                  "tfloat32", "float4_e2m1fn", "float8_e4m3fn",
+                  "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
+                  "float8_e8m0fnu"):
+        _all_dtypes.append(_name + "x" + str(_lanes))

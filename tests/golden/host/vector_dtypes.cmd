@@ -1,0 +1,1 @@
+run vector_dtypes.tile
