@@ -68,6 +68,11 @@ static const GpuPart parts[] = {
      "{\n"
      "    asm volatile(\"bar.sync %0, %1;\" :: \"r\"(id), \"r\"(threads) : \"memory\");\n"
      "}\n"},
+    {"named_arrive", "",
+     "DEVICE void named_arrive(int id, int threads)\n"
+     "{\n"
+     "    asm volatile(\"bar.arrive %0, %1;\" :: \"r\"(id), \"r\"(threads) : \"memory\");\n"
+     "}\n"},
     {"shared_address", "",
      "DEVICE u32 shared_address(const void *p)\n"
      "{\n"
@@ -304,6 +309,9 @@ static const GpuPart parts[] = {
      "        :: \"r\"(shared_address(to)), \"l\"(m), \"r\"(shared_address(full))\n"
      "           , \"r\"(c0), \"r\"(c1), \"r\"(c2), \"r\"(c3), \"r\"(c4) : \"memory\");\n"
      "}\n"},
+    {"stay_behind", "",
+     "// Loads that follow are not begun before, where they would take registers.\n"
+     "DEVICE void stay_behind() { asm volatile(\"\" ::: \"memory\"); }\n"},
     {"keep", "",
      "// Computed by now: no wait that follows is moved before it, over a branch\n"
      "// that a NaN of these bits would take.\n"
@@ -350,6 +358,13 @@ static const GpuPart parts[] = {
      "                     :: \"r\"(shared_address(to)), \"l\"(from), \"n\"(n),\n"
      "                        \"r\"(there ? n : 0) : \"memory\");\n"
      "}\n"},
+    {"cp_async_arrive", "",
+     "// Arrives once the copies that the thread has started are done.\n"
+     "DEVICE void cp_async_arrive(u64 *b)\n"
+     "{\n"
+     "    asm volatile(\"cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];\"\n"
+     "                 :: \"r\"(shared_address(b)) : \"memory\");\n"
+     "}\n"},
     {"cp_async_commit|cp_async_wait|cp_async_wait_all", "",
      "DEVICE void cp_async_commit()\n"
      "{\n"
@@ -381,6 +396,7 @@ static const GpuDialect cuda = {
     .trap = "__trap()",
     .has_ldmatrix = true,
     .has_cp_async = true,
+    .has_mbarrier = true,
     .parts = parts,
     .part_count = countof(parts),
 };

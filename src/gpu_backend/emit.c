@@ -296,6 +296,7 @@ static void kernel_body(Emit *e, const Uses *u)
     outer_lets(e, u);
     block_indices(e, s);
     hazards_clear(e);
+    mbarriers_open(e);
     feed_open(e);
     block(e, s->then);
 }
@@ -313,7 +314,8 @@ static void kernel(Emit *e, const Uses *u)
     buf_text(out, buf_view(&e->tables));
     note_line(e, e->launch->stmt);
     line(e, "%s %s%d%s%s", e->dialect->kernel, e->dialect->bounds[0],
-         e->threads + e->launch->producers, e->launch->producers ? ", 1" : "",
+         e->threads + e->launch->producers,
+         e->launch->producers || e->launch->fragment_count ? ", 1" : "",
          e->dialect->bounds[1]);
     line(e, "%.*s(", TEXT_ARG(g->symbol));
     print_params(e);
@@ -356,6 +358,7 @@ static void launch(Emit *e, int i, GpuLaunch *g)
     e->launch = &e->plan->launches[i];
     e->gpu = g;
     e->threads = e->launch->threads;
+    e->group = 0;
     e->varies = new_array(e->arena, bool, e->k->next_var + 1);
     e->varies_in = new_array(e->arena, bool, n + 1);
     e->range = new_array(e->arena, Range, e->k->next_var + 1);
@@ -373,6 +376,8 @@ static void launch(Emit *e, int i, GpuLaunch *g)
         g->grid[d] = d < s->var_count ? s->extent[d] : NULL;
         g->threads[d] = (int)s->threads[d];
     }
+    if (g->threads[1] * g->threads[2] == 1)
+        g->threads[0] = e->threads;
     g->threads[0] += e->launch->producers;
     e->has_wgmma = false;
     for (int j = 0; j < e->launch->gemm_count; j++)

@@ -32,7 +32,8 @@ typedef struct Dist {
     struct Dist *before;
 } Dist;
 
-// What statements since the last barrier have done, by object.
+// What statements since the last barrier have done, by object, for each group of
+// threads in turn.
 typedef struct {
     bool *read, *written;
 } Hazards;
@@ -53,7 +54,8 @@ typedef struct {
     const SourceSet *sources;
     TextBuf *out;
     int indent;
-    int threads, lanes;             // of a block, of a warp
+    int threads, lanes;             // of the group that runs, of a warp
+    int group;                      // its number in the plan; 0: the block
     Text *var, *buffer;             // C names, by id
     Range *range;                   // of variables, by id
     int64_t *point;                 // values of loop variables, for tables
@@ -194,6 +196,14 @@ bool feed_waits(Emit *e, IrStmt *s);            // s was a copy that is fed
 void fed_loop(Emit *e, IrStmt *s);
 const PlanFeedCopy *fed_ring(const Emit *e, const IrBuffer *b);
 
+// group.c - code that part of a block's threads execute together.
+const PlanGroup *group_of_branch(const Emit *e, const IrStmt *branch);
+void group_block(Emit *e, IrStmt *branch);      // of an IF
+
+// mbarrier.c - barriers and copies that the program handles by itself.
+void mbarriers_open(Emit *e);
+bool mbarrier_stmt(Emit *e, IrStmt *s);
+
 // sync.c - barriers where shared memory asks for them.
 void sync_before(Emit *e, IrStmt *s);           // and notes what s touches
 void sync_now(Emit *e);
@@ -205,6 +215,7 @@ bool ring_copies(const Emit *e, const IrStmt *s);       // s is one of them
 void sync_writes(Emit *e, const bool *buffers); // of buffers, by id
 void meet(Emit *e);             // all of the block's threads, hazards or not
 void sync_read(Emit *e, const IrExpr *x);       // a condition or bound
+void sync_apart(Emit *e, IrStmt *s);    // before groups of s go their own ways
 Hazards hazards_copy(Emit *e, const Hazards *h);
 void hazards_join(Emit *e, Hazards *to, const Hazards *from);
 bool hazards_hold(const Emit *e, const Hazards *all, const Hazards *part);

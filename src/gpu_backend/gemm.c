@@ -120,6 +120,7 @@ static void read_plain(Emit *e, const Matrix *m, const char *to, int regs,
     const char *step = is_a ? "r0 / 2" : "r0";
     Text all = {0};
 
+    line(e, "stay_behind();");
     line(e, "#pragma unroll");
     open_brace(e, "for (int r0 = 0; r0 < %d; r0++) {", regs);
     line(e, "const int x0 = %.*s + %s;", TEXT_ARG(base), row);
@@ -188,7 +189,19 @@ typedef struct {
     const PlanGemm *g;
     Matrix a, b;
     int rows, cols;                 // 16- and 8-wide tiles of a warp
+    int part;                       // of the columns: read at a time
 } Mma;
+
+// Tiles of B that a warp has in registers beside its results.
+static int columns_at_a_time(int cols)
+{
+    enum { MOST = 8 };
+    int n = cols < MOST ? cols : MOST;
+
+    while (cols % n || (n > 1 && n % 2 && cols % 2 == 0))
+        n--;
+    return n;
+}
 
 static void read_a(Emit *e, const Mma *m)
 {
@@ -213,18 +226,20 @@ static void read_b(Emit *e, const Mma *m)
 {
     int regs = 2 * (32 / gemm_bits(&m->b));
     PlanRead kind = plan_reads(m->g, true);
-    bool pairs = kind != READ_PLAIN && m->cols % 2 == 0;
-    Text base = text_format(e->arena, "n0 + tj * 8");
+    bool pairs = kind != READ_PLAIN && m->part % 2 == 0;
+    Text tile = m->part < m->cols ? TEXT("(t0 + tj)") : TEXT("tj");
+    Text base = text_format(e->arena, "n0 + %.*s * 8", TEXT_ARG(tile));
 
     if (in_registers(e, m->b.buffer))
         pairs = false;
     line(e, "#pragma unroll");
-    open_brace(e, "for (int tj = 0; tj < %d; tj%s) {", m->cols,
+    open_brace(e, "for (int tj = 0; tj < %d; tj%s) {", m->part,
                pairs ? " += 2" : "++");
     if (in_registers(e, m->b.buffer))
         read_registers(e, &m->b, "tb[tj]", 2,
-                       text_format(e->arena, "(tj + k0 / %d * %d) * %d",
-                                   m->g->inst_k, m->cols, regs));
+                       text_format(e->arena, "(%.*s + k0 / %d * %d) * %d",
+                                   TEXT_ARG(tile), m->g->inst_k, m->cols,
+                                   regs));
     else if (kind == READ_PLAIN)
         read_plain(e, &m->b, "tb[tj]", 2, false, base, TEXT("k0"));
     else
@@ -253,12 +268,13 @@ static void multiply(Emit *e, const Mma *m)
     line(e, "#pragma unroll");
     line(e, "for (int ti = 0; ti < %d; ti++)", m->rows);
     line(e, "    #pragma unroll");
-    line(e, "    for (int tj = 0; tj < %d; tj++)", m->cols);
-    line(e, "        mma_%s_%s(&%.*s[(ti * %d + tj) * 4], ta[ti], tb[tj]);",
+    line(e, "    for (int tj = 0; tj < %d; tj++)", m->part);
+    line(e, "        mma_%s_%s(&%.*s[(ti * %d + %stj) * 4], ta[ti], tb[tj]);",
          a == b ? word_a
                 : text_cstr(e->arena, text_format(e->arena, "%s_%s", word_a,
                                                   word_b)),
-         c == DT_F32 ? "f32" : type_of(c), TEXT_ARG(name), m->cols);
+         c == DT_F32 ? "f32" : type_of(c), TEXT_ARG(name), m->cols,
+         m->part < m->cols ? "t0 + " : "");
 }
 
 // float32 operands are rounded as the unit wants them.
@@ -324,14 +340,22 @@ static void by_warps(Emit *e, const Mma *m)
     line(e, fixed || steps <= 8 ? "#pragma unroll" : "#pragma unroll 2");
     open_brace(e, "for (int k0 = 0; k0 < %lld; k0 += %d) {",
                (long long)g->shape.k, g->inst_k);
-    line(e, "u32 ta[%d][4], tb[%d][2];", m->rows, m->cols);
+    line(e, "u32 ta[%d][4];", m->rows);
     read_a(e, m);
-    read_b(e, m);
-    if (g->rounds) {
+    if (g->rounds)
         round_operand(e, "ta", m->rows, 4);
-        round_operand(e, "tb", m->cols, 2);
+    if (m->part < m->cols) {
+        line(e, "#pragma unroll");
+        open_brace(e, "for (int t0 = 0; t0 < %d; t0 += %d) {", m->cols,
+                   m->part);
     }
+    line(e, "u32 tb[%d][2];", m->part);
+    read_b(e, m);
+    if (g->rounds)
+        round_operand(e, "tb", m->part, 2);
     multiply(e, m);
+    if (m->part < m->cols)
+        close_brace(e);
     close_brace(e);
     close_brace(e);
 }
@@ -367,5 +391,6 @@ void gemm(Emit *e, IrStmt *s)
     }
     m.rows = (int)h->m / g->m_warps / 16;
     m.cols = (int)h->n / g->n_warps / 8;
+    m.part = columns_at_a_time(m.cols);
     by_warps(e, &m);
 }

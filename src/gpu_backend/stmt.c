@@ -82,7 +82,9 @@ static bool is_uniform(const Emit *e, const IrStmt *s)
 
     for (int i = 0; i < s->index_count; i++)
         v |= expr_varies(e, s->index[i]);
-    return !v && !e->divergent && !e->by_thread;
+    // A fragment is the block's, whoever is named elsewhere.
+    return !v && !e->divergent &&
+           (!e->by_thread || s->buffer->scope == SCOPE_FRAGMENT);
 }
 
 static void store_stmt(Emit *e, IrStmt *s)
@@ -370,16 +372,19 @@ static void if_stmt(Emit *e, IrStmt *s)
 
     if (!e->dist)
         sync_read(e, s->cond);
+    if (!e->dist && (group_of_branch(e, s->then) ||
+                     group_of_branch(e, s->otherwise)))
+        sync_apart(e, s);
     Hazards before = hazards_copy(e, &e->hazards);
     e->divergent += varies;
     open_brace(e, "if (%.*s) {", TEXT_ARG(expr(e, s->cond)));
-    block(e, s->then);
+    group_block(e, s->then);
     Hazards after = hazards_copy(e, &e->hazards);
     e->hazards = before;
     if (s->otherwise && s->otherwise->len) {
         e->indent--;
         open_brace(e, "} else {");
-        block(e, s->otherwise);
+        group_block(e, s->otherwise);
     }
     close_brace(e);
     e->divergent -= varies;

@@ -4,7 +4,9 @@
 // that reads or overwrites what others may still write, or read, waits for all
 // threads first. Buffers whose bytes overlap in the arena count as one.
 // Nothing is inserted where threads have parted: there the program's own
-// barriers are all there are.
+// barriers are all there are. A group of threads that a condition lets through
+// together (plan/group.c) waits for its own alone; between groups, too, the
+// program's barriers are all there are.
 #include "gpu_backend/emit_int.h"
 
 #include <string.h>
@@ -14,9 +16,19 @@ static int object_count(const Emit *e)
     return e->k->buffer_count + 1;
 }
 
+static int group_count(const Emit *e)
+{
+    return e->launch->group_of ? e->launch->group_count : 1;
+}
+
+static int all_count(const Emit *e)
+{
+    return object_count(e) * group_count(e);
+}
+
 static Hazards hazards_new(Emit *e)
 {
-    int n = object_count(e);
+    int n = all_count(e);
     return (Hazards){new_array(e->arena, bool, n), new_array(e->arena, bool, n)};
 }
 
@@ -31,7 +43,7 @@ Hazards hazards_copy(Emit *e, const Hazards *h)
 
 void hazards_join(Emit *e, Hazards *to, const Hazards *from)
 {
-    for (int i = 0; from->read && i < object_count(e); i++) {
+    for (int i = 0; from->read && i < all_count(e); i++) {
         to->read[i] |= from->read[i];
         to->written[i] |= from->written[i];
     }
@@ -39,17 +51,40 @@ void hazards_join(Emit *e, Hazards *to, const Hazards *from)
 
 bool hazards_hold(const Emit *e, const Hazards *all, const Hazards *part)
 {
-    for (int i = 0; i < object_count(e); i++)
+    for (int i = 0; i < all_count(e); i++)
         if ((part->read[i] && !all->read[i]) ||
             (part->written[i] && !all->written[i]))
             return false;
     return true;
 }
 
+// The first object of a group.
+static int base_of(const Emit *e, int group)
+{
+    return e->launch->group_of
+               ? object_count(e) * e->launch->groups[group].same : 0;
+}
+
+// Whether the threads of `part` are among those of `group`.
+static bool includes(const Emit *e, int group, int part)
+{
+    const PlanGroup *all = e->launch->groups, *g = &all[group], *p = &all[part];
+
+    return p->first >= g->first &&
+           p->first + p->threads <= g->first + g->threads;
+}
+
+// What the threads of the group have done.
 void hazards_clear(Emit *e)
 {
-    memset(e->hazards.read, 0, sizeof(bool) * object_count(e));
-    memset(e->hazards.written, 0, sizeof(bool) * object_count(e));
+    int n = object_count(e);
+
+    for (int i = 0; i < group_count(e); i++) {
+        if (group_count(e) > 1 && !includes(e, e->group, i))
+            continue;
+        memset(e->hazards.read + i * n, 0, sizeof(bool) * n);
+        memset(e->hazards.written + i * n, 0, sizeof(bool) * n);
+    }
 }
 
 // ---- what a statement touches ----------------------------------------------
@@ -63,7 +98,8 @@ typedef struct {
 static void touch(Touch *t, IrBuffer *b, bool is_write)
 {
     b = root_buffer(b);
-    if (!t->all && b->scope != SCOPE_GLOBAL && !in_shared(t->e, b))
+    if (b->scope == SCOPE_BARRIER ||
+        (!t->all && b->scope != SCOPE_GLOBAL && !in_shared(t->e, b)))
         return;
     if (!t->all && t->e->ringed[b->id])
         return;
@@ -169,21 +205,70 @@ static bool meets(const Emit *e, const bool *a, const bool *b)
     return false;
 }
 
+static bool conflicts(const Emit *e, const Hazards *h, int group)
+{
+    int at = base_of(e, group);
+    const bool *read = e->hazards.read + at, *written = e->hazards.written + at;
+
+    return meets(e, h->written, written) || meets(e, h->written, read) ||
+           meets(e, h->read, written);
+}
+
+static bool must_meet(const Emit *e, const Hazards *h)
+{
+    bool found = conflicts(e, h, e->group);
+
+    for (int i = 1; i < group_count(e) && !found; i++)
+        found = includes(e, e->group, i) && conflicts(e, h, i);
+    return found;
+}
+
+// `h`: a statement's, by object.
 static void settle(Emit *e, const Hazards *h)
 {
-    bool conflict = meets(e, h->written, e->hazards.written) ||
-                    meets(e, h->written, e->hazards.read) ||
-                    meets(e, h->read, e->hazards.written);
+    int at = base_of(e, e->group);
 
-    if (conflict && !e->divergent)
+    if (!e->divergent && must_meet(e, h))
         sync_now(e);
-    hazards_join(e, &e->hazards, h);
+    for (int i = 0; i < object_count(e); i++) {
+        e->hazards.read[at + i] |= h->read[i];
+        e->hazards.written[at + i] |= h->written[i];
+    }
+}
+
+void sync_apart(Emit *e, IrStmt *s)
+{
+    Touch t = {e, hazards_new(e), false};
+
+    ir_walk(s, touch_stmt, touch_expr, &t);
+    if (!e->divergent && conflicts(e, &t.h, e->group))
+        sync_now(e);
+}
+
+// The named barriers of groups, from the last one down; the first is the fed
+// loop's, others may be the program's.
+static void meet_group(Emit *e)
+{
+    enum { LAST = 15, LEAST = 8 };
+    const PlanGroup *g = &e->launch->groups[e->group];
+    int id = LAST + 1 - g->same;
+
+    if (g->threads % e->lanes || g->first % e->lanes || id < LEAST ||
+        !e->dialect->has_mbarrier) {
+        if (g->threads > 1)
+            refuse(e, "a barrier of threads %d to %d", g->first,
+                   g->first + g->threads - 1);
+        return;
+    }
+    line(e, "named_barrier(%d, %d);", id, g->threads);
 }
 
 // Producer warps have gone their own way and do not come.
 void meet(Emit *e)
 {
-    if (e->launch->producers)
+    if (e->group)
+        meet_group(e);
+    else if (e->launch->producers)
         line(e, "named_barrier(1, %d);", e->threads);
     else
         line(e, "%s;", e->dialect->barrier);

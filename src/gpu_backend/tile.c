@@ -106,7 +106,8 @@ static void loop_over(Emit *e, IrStmt *s)
         return;
     }
     sync_before(e, s);
-    if ((s->op == OP_COPY || s->op == OP_ASYNC_COPY) && copy_vectors(e, s, &m))
+    if ((s->op == OP_COPY || s->op == OP_ASYNC_COPY || s->op == OP_TMA_COPY) &&
+        copy_vectors(e, s, &m))
         return;
     if (!m.rank)
         open_brace(e, "if (tid == 0) {");
@@ -182,11 +183,12 @@ static void im2col(Emit *e, IrStmt *s)
 
 void tile(Emit *e, IrStmt *s)
 {
-    if (gpu_is_hint(e, s))
+    if (mbarrier_stmt(e, s) || gpu_is_hint(e, s))
         return;
     switch (s->op) {
     case OP_COPY:
     case OP_ASYNC_COPY:
+    case OP_TMA_COPY:
     case OP_FILL:
     case OP_CLEAR:
     case OP_TRANSPOSE:
@@ -201,6 +203,7 @@ void tile(Emit *e, IrStmt *s)
         im2col(e, s);
         return;
     case OP_GEMM:
+    case OP_WGMMA_GEMM:
         gemm(e, s);
         return;
     case OP_CUMSUM:

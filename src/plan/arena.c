@@ -450,6 +450,16 @@ static void fill_early(Clock *c)
     }
 }
 
+// Groups of threads go their own ways: what one has left behind, another may
+// still be at.
+static void live_throughout(Clock *c)
+{
+    for (int i = 0; i < c->buffers.len; i++) {
+        c->buffers.at[i].first = 0;
+        c->buffers.at[i].last = c->clock;
+    }
+}
+
 bool plan_arena(PlanState *p, IrStmt *launch)
 {
     Clock c = {.p = p};
@@ -458,6 +468,8 @@ bool plan_arena(PlanState *p, IrStmt *launch)
     if (p->plan->rules == PLAN_TILELANG)
         extend_lives(&c);
     fill_early(&c);
+    if (p->launch->group_of)
+        live_throughout(&c);
     ir_walk(launch->then, add_unused, NULL, &c);
     if (p->plan->rules == PLAN_TILELANG)
         name_workspaces(&c);

@@ -67,6 +67,10 @@ PlanLoop *plan_tile_loop(PlanState *p, IrStmt *s)
     bool ok;
 
     switch (s->op) {
+    case OP_TMA_COPY:
+        if (p->plan->rules == PLAN_TILELANG)
+            return NULL;
+        // fall through
     case OP_COPY:
     case OP_ASYNC_COPY:
         ok = ir_resolve_copy(p->kernel, s->at, s->operand[0].region,
@@ -324,7 +328,7 @@ static bool collect(void *ctx, IrStmt *s)
     if (s->kind != STMT_TILE)
         return true;
     bool own = p->plan->rules == PLAN_TILESIM;
-    if (s->op == OP_GEMM) {
+    if (s->op == OP_GEMM || (own && s->op == OP_WGMMA_GEMM)) {
         op.kind = PLANOP_GEMM;
         op.gemm = collect_gemm(p, s);
         if (!op.gemm)
@@ -356,7 +360,8 @@ static bool is_fragment_alloc(const IrStmt *s)
 static bool count(void *ctx, IrStmt *s)
 {
     Counts *n = ctx;
-    n->gemms += s->kind == STMT_TILE && s->op == OP_GEMM;
+    n->gemms += s->kind == STMT_TILE &&
+                (s->op == OP_GEMM || s->op == OP_WGMMA_GEMM);
     n->fragments += is_fragment_alloc(s);
     return true;
 }

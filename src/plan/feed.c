@@ -206,12 +206,26 @@ static bool leaves(void *ctx, IrStmt *s)
     return !*found;
 }
 
+// Trips that copies may run ahead: as written, or as far as a list of stages
+// has them apart.
+static int stages_of(const IrStmt *s)
+{
+    const IrAttrValue *a = ir_attr_get(s, ATTR_STAGE);
+    int n = (int)ir_attr_int(s, ATTR_NUM_STAGES, 0);
+
+    for (int i = 0; n < 1 && a && a->kind == ATTRVAL_LIST && i < a->list.len;
+         i++)
+        if (a->list.at[i].kind == ATTRVAL_INT && a->list.at[i].i64 > n)
+            n = (int)a->list.at[i].i64;
+    return n;
+}
+
 static bool can_feed(Find *f, IrStmt *s)
 {
     bool found = false;
 
     if (s->kind != STMT_FOR || s->loop != LOOP_PIPELINED || s->var_count != 1 ||
-        ir_attr_int(s, ATTR_NUM_STAGES, 0) < 1 || s->step)
+        stages_of(s) < 1 || s->step)
         return false;
     ir_walk(s->then, leaves, NULL, &found);
     return !found && can_produce(f, s->start[0]) &&
@@ -276,6 +290,12 @@ static bool is_whole_block(Find *f)
     return f->ok;
 }
 
+bool plan_is_whole_block(PlanState *p, IrStmt *launch)
+{
+    Find f = {.p = p, .launch = launch};
+    return launch->threads[1] * launch->threads[2] == 1 && is_whole_block(&f);
+}
+
 static void note_store(void *ctx, IrBuffer *b, bool is_store)
 {
     bool *stored = ctx;
@@ -305,14 +325,14 @@ void plan_find_feed(PlanState *p, IrStmt *launch)
     if (p->device->arch != ARCH_SM90 || p->launch->threads % 128 ||
         p->launch->threads + producers_beside(p->launch->threads) >
             PLAN_MAX_THREADS ||
-        launch->threads[1] * launch->threads[2] != 1 || !is_whole_block(&f))
+        !plan_is_whole_block(p, launch))
         return;
     plan_touches(p, launch, note_store, f.stored);
     for (int i = 0; i < p->kernel->body->len; i++)
         learn(&f, p->kernel->body->body[i]);
     if (!find_loop(&f, feed, launch->then))
         return;
-    feed->stages = (int)ir_attr_int(feed->loop, ATTR_NUM_STAGES, 1);
+    feed->stages = stages_of(feed->loop);
     feed->count = p->feed_copies.len;
     feed->known = f.known;
     feed->copies = new_array(p->arena, PlanFeedCopy, feed->count + 1);
@@ -436,7 +456,7 @@ static bool find_ring(void *ctx, IrStmt *s)
         return false;
     if (s->kind != STMT_FOR || s->loop != LOOP_PIPELINED)
         return true;
-    r.stages = (int)ir_attr_int(s, ATTR_NUM_STAGES, 0);
+    r.stages = stages_of(s);
     f->known = new_array(p->arena, bool, p->kernel->next_var + 1);
     for (int i = 0; i < p->kernel->next_var; i++)
         f->known[i] = true;

@@ -42,10 +42,39 @@ PlanFragment *plan_loop_like(PlanState *p, const PlanLoop *l,
     return out;
 }
 
+// Whether rows begin at every thread: then which row and column a register has
+// is no closed form of its number and the thread's.
+static bool straddles(const PlanLoop *l, int64_t span)
+{
+    int64_t columns = l->extent[l->rank - 1];
+
+    return l->rank > 1 && span % columns && columns % span;
+}
+
+// Rules `tilesim`: rows in turn to groups of lanes, columns in turn within one.
+static PlanFragment *by_rows(PlanState *p, const PlanLoop *l, int threads)
+{
+    int columns = (int)l->extent[l->rank - 1], lanes = 1;
+    int rows = (int)(l->points / columns);
+
+    while (lanes < columns && lanes < 32 && lanes < threads)
+        lanes *= 2;
+    int across = (columns + lanes - 1) / lanes, groups = threads / lanes;
+    PlanFragment *f = loop_new(p, l, 1);
+    for (int n = 0; n < l->points; n++) {
+        int i = n / columns, j = n % columns;
+        f->thread[n] = i % groups * lanes + j % lanes;
+        f->local[n] = i / groups * across + j / lanes;
+    }
+    f->locals = (rows + groups - 1) / groups * across;
+    return f;
+}
+
 // thread = (flat / V) mod T, local = (flat / (V T)) V + flat mod V.
 PlanFragment *plan_loop_planned(PlanState *p, const PlanLoop *l)
 {
-    int threads = p->launch->threads, v = plan_vector(p, l);
+    int threads = plan_group_threads(p->launch, l->stmt);
+    int v = plan_vector(p, l);
     int points = (int)l->points, replicas = 1, span = threads;
 
     bool own = p->plan->rules == PLAN_TILESIM;
@@ -53,6 +82,8 @@ PlanFragment *plan_loop_planned(PlanState *p, const PlanLoop *l)
         return NULL;
     while (v > 1 && points % (threads * v))
         v /= 2;
+    if (own && points > threads && straddles(l, (int64_t)threads * v))
+        return by_rows(p, l, threads);
     if (points < threads) {
         replicas = threads / points;
         span = points;

@@ -137,6 +137,36 @@ static bool odd_stmt(void *ctx, IrStmt *s)
     return true;
 }
 
+typedef struct {
+    PlanState *p;
+    int *of, group;                 // by buffer id: a group and 1; 0: none yet
+} Users;
+
+static void note_user(void *ctx, IrBuffer *b, bool is_store)
+{
+    Users *u = ctx;
+    int id = root_of(b)->id;
+
+    (void)is_store;
+    if (root_of(b)->scope != SCOPE_FRAGMENT)
+        return;
+    if (u->of[id] && u->of[id] != u->group + 1)
+        u->p->spilled[id] = true;
+    u->of[id] = u->group + 1;
+}
+
+// Threads of one group cannot have in registers what another group's have.
+static void spill_between_groups(PlanState *p)
+{
+    Users u = {p, new_array(p->arena, int, p->kernel->buffer_count + 1), 0};
+
+    for (int i = 0; i < p->ops.len; i++) {
+        IrStmt *s = p->ops.at[i].stmt;
+        u.group = plan_group(p->launch, s);
+        plan_touches(p, s, note_user, &u);
+    }
+}
+
 // An array that no tile operation uses is each thread's own; one that both
 // tile operations and single statements use is shared by the threads.
 void plan_spill_odd(PlanState *p)
@@ -145,6 +175,7 @@ void plan_spill_odd(PlanState *p)
     Odd o = {.p = p, .tiled = new_array(p->arena, bool, n + 1),
              .single = new_array(p->arena, bool, n + 1)};
 
+    spill_between_groups(p);
     ir_walk(p->launch->stmt->then, odd_stmt, odd_expr, &o);
     for (int i = 0; i < n; i++) {
         if (o.tiled[i] && o.single[i])
@@ -228,7 +259,8 @@ static void find_steps(const PlanOp *op, const PlanFragment *src,
 static bool steps_suffice(PlanState *p, const PlanOp *op,
                           const PlanFragment *src, const PlanReduce *r)
 {
-    int threads = p->launch->threads, n = (int)r->results, first, step;
+    int threads = plan_group_threads(p->launch, op->stmt);
+    int n = (int)r->results, first, step;
     ArenaMark mark = arena_mark(p->arena);
     uint64_t *sum = new_array(p->arena, uint64_t, threads);
     uint64_t *old = new_array(p->arena, uint64_t, threads);
@@ -276,10 +308,11 @@ bool plan_combine(PlanState *p, PlanOp *op, const PlanFragment *src)
 
 // ---- what the emitter reads ------------------------------------------------
 
-static int lanes_for(const PlanState *p, int64_t results, int64_t extent)
+static int lanes_for(const PlanState *p, const IrStmt *s, int64_t results,
+                     int64_t extent)
 {
-    int threads = p->launch->threads, warp = (int)p->device->warp_lanes;
-    int lanes = 1;
+    int threads = plan_group_threads(p->launch, s), lanes = 1;
+    int warp = (int)p->device->warp_lanes;
 
     while (lanes < warp && lanes * 2 * results <= threads && lanes < extent)
         lanes *= 2;
@@ -301,7 +334,7 @@ static void keep_reduce(PlanState *p, const PlanOp *op)
         plan_number(p, r.part);
         for (int i = 0; i < r.step_count; i++)
             if (r.steps[i] >= (int)p->device->warp_lanes)
-                r.workspace = (int64_t)l->threads * bytes;
+                r.workspace = (int64_t)plan_group_threads(l, op->stmt) * bytes;
     } else {
         r.results = 1;
         for (int d = 0; d < op->reduce.src->rank; d++) {
@@ -310,7 +343,7 @@ static void keep_reduce(PlanState *p, const PlanOp *op)
             r.results *= d == op->reduce.dim ? 1 : n;
             extent = d == op->reduce.dim ? n : extent;
         }
-        r.lanes = lanes_for(p, r.results, extent);
+        r.lanes = lanes_for(p, op->stmt, r.results, extent);
     }
     if (out && !(r.part && plan_same(out, r.part)) &&
         r.workspace < r.results * bytes)

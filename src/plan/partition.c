@@ -184,7 +184,9 @@ static bool partition_mfma(PlanState *p, PlanGemm *g, const Split *s, Text name)
 {
     int inst_k = mfma_k(g->a->dtype), m;
 
-    if (p->launch->threads % (int)p->device->warp_lanes ||
+    int threads = plan_group_threads(p->launch, g->stmt);
+
+    if (threads % (int)p->device->warp_lanes ||
         !takes_mfma(g, inst_k) || (m = choose(s, name)) < 1)
         return true;
     g->unit = PLAN_MFMA;
@@ -212,7 +214,7 @@ static bool partition_own(PlanState *p, PlanGemm *g, const Split *s, Text name)
     g->inst_k = g->k_pack = 1;
     if (p->device->vendor == VENDOR_AMD)
         return partition_mfma(p, g, s, name);
-    if (p->launch->threads % 32 || !takes_mma(p, g))
+    if (plan_group_threads(p->launch, g->stmt) % 32 || !takes_mma(p, g))
         return true;
     if (p->launch->feed.loop && takes_wgmma_own(p, g, s)) {
         Split quads = *s;
@@ -228,7 +230,13 @@ static bool partition_own(PlanState *p, PlanGemm *g, const Split *s, Text name)
             return true;
         }
     }
-    int m = choose(s, name);
+    // A warpgroup's product as the program asks for it: each warp has rows of
+    // its own, and so A where the product before left it.
+    Split rows = *s;
+    rows.m_step = g->stmt->op == OP_WGMMA_GEMM ? 4 : 1;
+    int m = choose(&rows, name);
+    if (m < 1)
+        m = choose(s, name);
     if (m < 1)
         return true;
     g->unit = PLAN_MMA;
@@ -243,7 +251,8 @@ bool plan_partition(PlanState *p, PlanGemm *g)
 {
     const IrAttrValue *policy = ir_attr_get(g->stmt, ATTR_POLICY);
     Text name = policy ? policy->text : TEXT("Square");
-    int warps = device_warps(p->device, p->launch->threads);
+    int warps = device_warps(p->device,
+                             plan_group_threads(p->launch, g->stmt));
     Split s = {(int)g->shape.m, (int)g->shape.n, warps, 16, 16, 1};
 
     if (p->plan->rules == PLAN_TILESIM) {

@@ -53,13 +53,11 @@ static bool build_launch(void *ctx, IrStmt *s)
     p->fed_block = NULL;
     for (int i = 0; i < p->kernel->buffer_count; i++)
         p->slots[i] = p->rings[i] = 1;
-    if (p->plan->rules == PLAN_TILESIM)
-        plan_find_feed(p, s);
-    b->ok &= plan_collect(p, s);
+    bool own = p->plan->rules == PLAN_TILESIM;
+    b->ok &= own ? plan_lay_out(p, s) : plan_collect(p, s);
     if (!b->ok)
         return false;
-    if (p->plan->rules == PLAN_TILESIM) {
-        plan_infer_own(p);
+    if (own) {
         plan_shared_layouts(p);
         plan_settle_feed(p);
         plan_find_rings(p, s);

@@ -168,9 +168,17 @@ typedef struct {
     int other;
 } PlanRegisters;
 
+// Rules `tilesim`: threads, following one another, that a condition on their
+// number lets into a branch whose tile operations are theirs alone.
+typedef struct {
+    const IrStmt *branch;           // of an IF
+    int first, threads;
+    int same;                       // the first group of these threads
+} PlanGroup;
+
 typedef struct {
     const IrStmt *stmt;             // the LAUNCH
-    int threads;                    // as written
+    int threads;                    // as written, or more (widen.c)
     int producers;                  // threads added to feed a pipeline
     int barriers;                   // mbarriers
     const char *refused;            // why upstream's compiler gives up, or NULL
@@ -193,6 +201,9 @@ typedef struct {
     PlanFeed feed;
     PlanRing *rings;
     int ring_count;
+    PlanGroup *groups;              // groups[0]: the block
+    int group_count;
+    const int *group_of;            // by statement id, or NULL: all the block's
 } PlanLaunch;
 
 typedef struct {
@@ -212,6 +223,9 @@ Plan *plan_build(Arena *a, IrKernel *k, const Device *d, PlanRules rules);
 // -1 for none; NULL where two share a number.
 int32_t *plan_points(Arena *a, const PlanFragment *f, int threads);
 bool plan_same(const PlanFragment *f, const PlanFragment *g);
+// The threads that run a statement together: the first group of these.
+int plan_group(const PlanLaunch *l, const IrStmt *s);
+int plan_group_threads(const PlanLaunch *l, const IrStmt *s);
 // The copy that fills a shared tile ahead of the block's warps, or NULL.
 const PlanFeedCopy *plan_fed_by(const PlanFeed *f, const IrBuffer *b);
 // panels.c: the order of blocks that T.use_swizzle asks for.

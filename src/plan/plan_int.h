@@ -53,6 +53,13 @@ PlanOp *plan_op_of(PlanState *p, const IrStmt *s);
 typedef void PlanTouch(void *ctx, IrBuffer *b, bool is_store);
 void plan_touches(PlanState *p, IrStmt *s, PlanTouch *touch, void *ctx);
 
+// widen.c - layouts of a launch by rules `tilesim`, with as many threads as its
+// fragments need.
+bool plan_lay_out(PlanState *p, IrStmt *launch);
+
+// group.c
+void plan_find_groups(PlanState *p, IrStmt *launch);
+
 // index.c - the value of an index at a point of a loop; unknown variables
 // count 0. access.h has what knows them.
 int64_t plan_eval(const IrExpr *e, const PlanLoop *loop, const int64_t *point);
@@ -177,6 +184,8 @@ void plan_own_moves(PlanState *p, IrStmt *launch);
 
 // feed.c - rules `tilesim`: the loop that a producer warp feeds; its boxes and
 // rings once shared layouts are known.
+// No statement asks which thread runs it.
+bool plan_is_whole_block(PlanState *p, IrStmt *launch);
 void plan_find_feed(PlanState *p, IrStmt *launch);
 void plan_settle_feed(PlanState *p);
 // One slot less; false where there is but one.

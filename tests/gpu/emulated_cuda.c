@@ -40,7 +40,7 @@ typedef struct {
 static struct {
     Thread thread[MAX_THREADS];
     Warp warp[MAX_THREADS / 32];
-    int threads, current, votes[2], turn, named[16];
+    int threads, current, votes[2], turn, named[16], arrived[16];
     jmp_buf scheduler;
     void (*call)(void **);
     void **parameters;
@@ -81,6 +81,12 @@ static void sync_some(int id, int threads)
     wait_as(AT_NAMED);
 }
 
+static void arrive_some(int id, int threads)
+{
+    run.named[id & 15] = threads;
+    run.arrived[id & 15]++;
+}
+
 static const unsigned char (*collect(const void *mine, unsigned long n))[64]
 {
     Thread *t = &run.thread[run.current];
@@ -117,6 +123,7 @@ typedef struct {
     int (*lane)(void);
     int (*thread_number)(void);
     unsigned *block_number;
+    void (*arrive_some)(int, int);
     void (*pause)(void);
 } Emulator;
 
@@ -172,10 +179,12 @@ static bool open_barriers(void)
         }
     }
     for (int id = 0; id < 16; id++) {
-        int n = 0;
+        int n = run.arrived[id];
         for (int i = 0; i < run.threads; i++)
             n += run.thread[i].state == AT_NAMED &&
                  run.thread[i].barrier == id;
+        if (n && n == run.named[id])
+            run.arrived[id] = 0;
         for (int i = 0; n && n == run.named[id] && i < run.threads; i++)
             if (run.thread[i].state == AT_NAMED && run.thread[i].barrier == id)
                 run.thread[i].state = READY, opened = true;
@@ -228,6 +237,7 @@ static bool run_block(void)
     for (int i = 0; i < run.threads; i++)
         set_up(i);
     memset(run.arena, 0xff, SHARED);
+    memset(run.arrived, 0, sizeof run.arrived);
     run.votes[0] = run.votes[1] = 0;
     run.blocks++;
     for (int idle = 0;;) {
@@ -273,7 +283,8 @@ EXPORT cuModuleLoadData(void **module, const void *image)
     }
     *e = (Emulator){&current_index, &run.block, &run.block_size, &run.grid,
                     &run.arena, sync_block, sync_count, sync_some, collect,
-                    lane, thread_number, &run.blocks, pause_thread};
+                    lane, thread_number, &run.blocks, arrive_some,
+                    pause_thread};
     return CUDA_OK;
 }
 

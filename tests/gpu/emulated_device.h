@@ -31,6 +31,7 @@ extern "C" struct Emulator {
     int (*lane)();
     int (*thread_number)();
     unsigned *block_number;         // of all blocks that ran
+    void (*arrive_some)(int id, int threads);
     void (*pause)();                // others go on; what is polled may change
 } emulator;
 

@@ -18,6 +18,7 @@ static inline float f32(f16 x) { return half_value(x.bits); }
 static inline u32 join(u16 low, u16 high) { return low | (u32)high << 16; }
 static inline float fast_exp2(float x) { return x < -126 ? 0 : exp2f(x); }
 template <int n> static inline void keep(float (&)[n]) {}
+static inline void stay_behind() {}
 
 // ---- warps
 
@@ -73,6 +74,7 @@ static inline int block_count(bool x) { return emulator.sync_count(x); }
 static inline bool block_or(bool x) { return emulator.sync_count(x) > 0; }
 static inline bool block_and(bool x) { return emulator.sync_count(!x) == 0; }
 static inline void named_barrier(int id, int n) { emulator.sync_some(id, n); }
+static inline void named_arrive(int id, int n) { emulator.arrive_some(id, n); }
 
 // ---- matrices
 
@@ -352,6 +354,12 @@ static inline void barrier_wait(u64 *at, u32 parity)
 {
     while ((((Mbarrier *)at)->parity & 1u) == parity)
         emulator.pause();
+}
+
+static inline void cp_async_arrive(u64 *at)
+{
+    cp_async_wait_all();
+    barrier_arrive(at);
 }
 
 // ---- boxes of tensors
