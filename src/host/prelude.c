@@ -109,6 +109,10 @@ static const char *const gc[] = {
     "def collect(generation=2):\n    return 0\n",
     NULL
 };
+static const char *const tile_schedule[] = {
+#include "host/prelude/tile_schedule.inc"
+    NULL
+};
 static const char *const tvm_error[] = {
 #include "host/prelude/tvm_error.inc"
     NULL
@@ -138,6 +142,7 @@ static const struct {
     {"tilelang.language.dtypes", dtypes},
     {"tilelang.language.kernel", kernel},
     {"tilelang.language.eager.ast", eager_ast},
+    {"tilelang.language.tile_schedule", tile_schedule},
     {"tilelang.tvm.error", tvm_error},
     {"packaging.version", version},
     {"gc", gc},

@@ -2,6 +2,14 @@
 #include "lang/eval_int.h"
 #include "lang/trace_int.h"
 
+// A class of a module that the host has.
+static bool of_host(Lang *l, const char *module, Text name, Value *out)
+{
+    Module *m = lang_find_module(l, text_of(module), l->more->at);
+
+    return m && lang_module_get(m, name, out);
+}
+
 static bool lookup(Lang *l, Module *m, Text name, Value *out)
 {
     Op op;
@@ -9,6 +17,8 @@ static bool lookup(Lang *l, Module *m, Text name, Value *out)
     (void)m;
     if (!op_find(l->options.ops, name, &op))
         return vectype_find(name, out);
+    if (op == OP_PERSISTENT_TILE_SCHEDULER)
+        return of_host(l, "tilelang.language.tile_schedule", name, out);
     const OpInfo *info = op_info(l->options.ops, op);
     if (info->class == OPCLASS_DTYPE && info->status == OPSTATUS_BUILT
         && dtype_find(text_of(info->surface + 2), &t))

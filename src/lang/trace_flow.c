@@ -141,9 +141,37 @@ static Flow thread_loop(Lang *l, Frame *f, const Ast *s, Value index)
 static Flow launch_loop(Lang *l, Frame *f, const Ast *s,
                         const LoopFrame *loop);
 
+static bool is_sync_grid(const Ast *s)
+{
+    return s->kind == AST_EXPRSTMT && s->a->kind == AST_CALL
+           && s->a->a->kind == AST_ATTRIBUTE
+           && text_is(s->a->a->text, "sync_grid");
+}
+
+// One loop with the statements of s from `from` up to a T.sync_grid or the end,
+// which it returns.
+static int part_of_loop(Lang *l, Frame *f, const Ast *s, const LoopFrame *frame,
+                        int from)
+{
+    IrStmt *loop = loop_stmt(l, frame, s->at);
+    TraceScope *scope = scope_open(l, f, "a for loop");
+    int end = from;
+
+    bind_vars(l, f, s->a, loop, "the loop");
+    while (end < s->x.len
+           && !(frame->loop == LOOP_PARALLEL && is_sync_grid(s->x.at[end])))
+        end++;
+    AstList part = {.at = s->x.at + from, .len = end - from};
+    l->trace->loop_depth++;
+    loop->then = trace_body(l, f, &part, "a for loop", s->at);
+    l->trace->loop_depth--;
+    trace_scope_close(l, scope);
+    trace_add(l, loop);
+    return end;
+}
+
 Flow trace_for(Lang *l, Frame *f, const Ast *s)
 {
-    Trace *t = l->trace;
     Value it = loop_frame(l, f, s);
 
     if (it.kind == VAL_LOOPFRAME && it.loop->axis)
@@ -159,14 +187,13 @@ Flow trace_for(Lang *l, Frame *f, const Ast *s)
                                             : value_type_name(it));
     if (s->y.len)
         lang_unsupported(l, s->at, "for ... else in a kernel");
-    IrStmt *loop = loop_stmt(l, it.loop, s->at);
-    TraceScope *scope = scope_open(l, f, "a for loop");
-    bind_vars(l, f, s->a, loop, "the loop");
-    t->loop_depth++;
-    loop->then = trace_body(l, f, &s->x, "a for loop", s->at);
-    t->loop_depth--;
-    trace_scope_close(l, scope);
-    trace_add(l, loop);
+    // all blocks wait between the parts of a T.Parallel, not in it
+    for (int i = part_of_loop(l, f, s, it.loop, 0); i < s->x.len;
+         i = part_of_loop(l, f, s, it.loop, i + 1)) {
+        AstList sync = {.at = s->x.at + i, .len = 1};
+
+        exec_block(l, f, &sync);
+    }
     return FLOW_NEXT;
 }
 
