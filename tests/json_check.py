@@ -71,6 +71,8 @@ def live_documents(tilesim, top):
         ["run", "-q", gemm, "--sweep", "M=16,x N=3", "-D", "K=8"],
         ["gpu", "-q", gemm, "--build-only", "-D", "M=20", "-D", "N=20",
          "-D", "K=20"],
+        ["check", "-q", gemm, "-D", "M=20", "-D", "N=20", "-D", "K=20"],
+        ["explain", "uninit-read"],
         ["explain", "layout", "mfma_32x32x8_f16"],
         ["explain", "device"],
         ["explain", "device", "mi300x"],
@@ -96,6 +98,9 @@ def live_documents(tilesim, top):
     commands.append(["lds-report", "--target", "a100", "-D", "N=64",
                      os.path.join(lds, "small.tile"),
                      os.path.join(lds, "expect.tile"), "no such file"])
+    checks = os.path.join(top, "tests", "checks")
+    for name in ("clear-forgotten", "masked-row", "gemm-k24", "suppressed"):
+        commands.append(["check", "-q", os.path.join(checks, name + ".tile")])
     for command in commands:
         name = " ".join(os.path.basename(word) for word in command)
         yield name, printed(tilesim, *command)

@@ -5,6 +5,7 @@
 // The reason is for the reader; without one the comment does not count.
 #include "cli/check_report.h"
 
+#include <limits.h>
 #include <string.h>
 
 // ---- --only and -W ----------------------------------------------------------
@@ -21,12 +22,22 @@ static bool group_find(Text name, CheckGroup *out)
 
 static _Noreturn void no_such(const Cli *c, const char *option, Text name)
 {
-    TextBuf b = {0};
+    const char *near = "uninit-read";
+    int best = INT_MAX;
 
-    for (int i = 0; i < FINDING_COUNT; i++)
-        buf_printf(&b, "%s%s", i ? ", " : "", finding_info((FindingId)i)->slug);
-    cli_usage(c, "%s '%.*s': no such finding; there are %.*s", option,
-              TEXT_ARG(name), TEXT_ARG(buf_view(&b)));
+    for (int i = 0; i < FINDING_COUNT + CHECK_GROUP_COUNT; i++) {
+        const char *word = i < FINDING_COUNT
+                               ? finding_info((FindingId)i)->slug
+                               : check_group_name(i - FINDING_COUNT);
+        int far = text_distance(name, text_of(word));
+
+        if (far < best) {
+            best = far;
+            near = word;
+        }
+    }
+    cli_usage(c, "%s '%.*s': there is no such check or finding; did you mean "
+              "'%s'?", option, TEXT_ARG(name), near);
 }
 
 static void only(const Cli *c, CheckWishes *w, Text list)
@@ -184,7 +195,7 @@ static void tell(CheckReport *r, const CheckFinding *f, CheckLevel level)
                    TEXT_ARG(f->message));
     else
         diag_warning(d, f->at, slug, "%.*s", TEXT_ARG(f->message));
-    if (f->count > 1)
+    if (f->count > 1 && f->id != FINDING_OUTPUT_UNWRITTEN)
         diag_note(d, f->at, "%lld times in all", (long long)f->count);
     for (int i = 0; i < f->note_count; i++)
         diag_note(d, f->notes[i].at.file ? f->notes[i].at : f->at, "%.*s",

@@ -295,7 +295,8 @@ static void end_file(Checking *g)
     int warnings = g->report.warnings - g->file_warnings;
     TextBuf b = {0};
 
-    if (!g->cli->json && !g->report.one_line && !g->cli->quiet) {
+    if (g->launches > g->file_launches && !g->cli->json &&
+        !g->report.one_line && !g->cli->quiet) {
         buf_printf(&b, "%s: ", g->s.path);
         if (errors + warnings == 0)
             buf_puts(&b, "no finding");
