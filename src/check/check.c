@@ -116,6 +116,8 @@ static void on_launch(void *ctx, const InterpStep *s)
     shade_globals(k, s);
     if (!k->tracing)
         outputs_launch(k, s);
+    if (!k->tracing && wants(k, CHECK_RACES))
+        race_block_launch(k, s);
 }
 
 static void on_begin(void *ctx, const InterpStep *s)
@@ -157,8 +159,10 @@ static void on_instr(void *ctx, const InterpStep *s)
         outputs_before(k, s);
     if (wants(k, CHECK_BOUNDS))
         bounds_before(k, s);
-    if (wants(k, CHECK_RACES))
+    if (wants(k, CHECK_RACES)) {
         race_before(k, s);
+        race_block_before(k, s);
+    }
     shadow_before(k, s);
 }
 
@@ -259,6 +263,7 @@ Check *check_create(const Code *c, const CheckOptions *options)
     k->global = xcalloc(buffers, sizeof *k->global);
     k->owners = xcalloc(buffers, sizeof *k->owners);
     k->elements = xcalloc(buffers, sizeof *k->elements);
+    k->touch = xcalloc(buffers, sizeof *k->touch);
     k->data = xcalloc(buffers, sizeof *k->data);
     k->shape = xcalloc(buffers, sizeof *k->shape);
     k->worker_count = parallel_threads();
@@ -341,10 +346,12 @@ void check_destroy(Check *k)
         free(k->global[i].at);
         free(k->owners[i].block);
         free(k->owners[i].pc);
+        free(k->touch[i]);
     }
     free(k->workers);
     free(k->global);
     free(k->owners);
+    free(k->touch);
     free(k->elements);
     free(k->shape);
     free((void *)k->data);

@@ -18,6 +18,7 @@ typedef enum {
     NOTE_CONFLICT,  // stores of blocks x[0] and this one at b and a
     NOTE_BAD,       // a NaN (b 0) or infinity (b 1) goes to `buffer` at a
     NOTE_RACE,      // iteration x[0] (-1: several; x[1] columns) at b
+    NOTE_RACE_BLOCKS,   // block x[0] (-1: several) at b
     NOTE_BEGIN,     // ... begins at a: doubles x[0], x[1] gave x[2]
 } NoteKind;
 
@@ -69,6 +70,7 @@ typedef struct {
 
 typedef struct RaceLoop RaceLoop;       // race.c
 typedef struct RaceState RaceState;
+typedef struct BlockTouch BlockTouch;   // race_block.c
 
 typedef struct {
     RaceState *race;            // made when needed
@@ -105,6 +107,7 @@ struct Check {
     int *unit;                  // by root
     RaceLoop *race;             // loops whose iterations may meet
     int race_count;
+    BlockTouch **touch;         // by root, in launches whose blocks may meet
 };
 
 // record.c
@@ -157,6 +160,10 @@ void outputs_launch(Check *k, const InterpStep *s);
 void race_create(Check *k);
 void race_destroy(Check *k);
 void race_before(Check *k, const InterpStep *s);
+
+// race_block.c - blocks that load what others store
+void race_block_launch(Check *k, const InterpStep *s);
+void race_block_before(Check *k, const InterpStep *s);
 
 // bounds.c
 void bounds_before(Check *k, const InterpStep *s);

@@ -344,6 +344,28 @@ static void report_race(Report *r, const Note *n)
     add_note(r, f, span_of(r, n->launch, n->b), &words);
 }
 
+static void report_race_blocks(Report *r, const Note *n)
+{
+    bool loads = op_at(r, n->launch, n->a) == INSTR_VLOAD ||
+                 op_at(r, n->launch, n->a) == INSTR_LOAD;
+    CheckFinding *f =
+        add_finding(r, FINDING_RACE_BLOCKS, span_of(r, n->launch, n->a));
+    TextBuf words = {0};
+
+    f->count = n->count;
+    f->message = text_format(
+        r->a, "%s elements of '%.*s' that other blocks %s",
+        loads ? "loads" : "stores", TEXT_ARG(name_of(r, n->buffer)),
+        loads ? "store" : "load");
+    note_when(r, f, n);
+    buf_printf(&words, "%s here, by ", loads ? "stored" : "loaded");
+    if (n->x[0] < 0)
+        buf_puts(&words, "several blocks");
+    else
+        put_block(r, &words, n->launch, n->x[0]);
+    add_note(r, f, span_of(r, n->launch, n->b), &words);
+}
+
 // ---- global indices ------------------------------------------------------
 
 static const Access *access_of(const Report *r, const Note *n)
@@ -461,6 +483,8 @@ void report_all(Check *k, Arena *a, const InterpResult *result,
             report_conflict(&r, &notes[i]);
         else if (notes[i].kind == NOTE_RACE)
             report_race(&r, &notes[i]);
+        else if (notes[i].kind == NOTE_RACE_BLOCKS)
+            report_race_blocks(&r, &notes[i]);
         else if (notes[i].kind == NOTE_INDEX)
             report_index(&r, &notes[i]);
         else if (notes[i].kind == NOTE_OVERFLOW)
