@@ -23,6 +23,8 @@ typedef struct {
     ExitCode exit;
 } Report;
 
+enum { FIX_MOST = ADVICE_SHOWN > LAYOUTS_SHOWN ? ADVICE_SHOWN : LAYOUTS_SHOWN };
+
 // --max-conflicts: what is not counted is not clean.
 static bool exceeds(const Report *r, const LdsReport *report)
 {
@@ -41,40 +43,81 @@ static bool exceeds(const Report *r, const LdsReport *report)
     return false;
 }
 
-// Does the patched file, run as the file was, fit?
-static bool patch_fits(Report *r, Text patched)
-{
-    Cli *c = r->s.cli;
-    Session s = r->s;
-    CaseOptions o = {.defines = s.defines, .define_count = s.define_count};
-    int before = s.host->kernels.len;
-    bool fits = true;
+// ---- --fix -----------------------------------------------------------------
 
-    s.file = sources_add(c->sources, s.path, patched);
-    s.defines = NULL;
-    if (session_is_launch(&s)) {
-        Module *own = s.host->module;
-        if (session_load(&s))
-            session_kernel(&s, &o);
-        s.host->module = own;
+// The patched file, run as the file was.
+typedef struct {
+    Session s;
+    int first, count;                   // kernels of it
+} Patched;
+
+static Patched patched_open(Report *r, Text source, const CaseOptions *o)
+{
+    Patched p = {.s = r->s};
+    Session *s = &p.s;
+
+    p.first = s->host->kernels.len;
+    s->file = sources_add(r->cli->sources, s->path, source);
+    s->defines = NULL;
+    if (session_is_launch(s)) {
+        Module *own = s->host->module;
+        if (session_load(s))
+            session_kernel(s, o);
+        s->host->module = own;
     } else {
-        session_script(&s);
+        session_script(s);
     }
-    for (int i = before; i < s.host->kernels.len; i++) {
+    p.count = s->host->kernels.len - p.first;
+    return p;
+}
+
+// Does all of it fit?
+static bool patch_fits(Report *r, Text source)
+{
+    CaseOptions o = {.defines = r->s.defines,
+                     .define_count = r->s.define_count};
+    Patched p = patched_open(r, source, &o);
+    bool fits = p.count > 0;
+
+    for (int i = 0; i < p.count; i++) {
         LdsReport report;
-        fits = fits && lds_report_plan(c, s.host->kernels.at[i], r->devices,
-                                       r->device_count, &report) &&
+        fits = fits && lds_report_plan(r->cli,
+                                       p.s.host->kernels.at[p.first + i],
+                                       r->devices, r->device_count, &report) &&
                report.fits;
     }
-    return fits && s.host->kernels.len > before;
+    return fits;
+}
+
+// Has the kernel the conflicts that were promised?
+static bool patch_helps(Report *r, Text source, int index,
+                        const CaseOptions *o, const LdsLayout *last)
+{
+    DiagHold hold = diag_hold(r->cli->diag);
+    Patched p = patched_open(r, source, o);
+    LdsReport report;
+    bool made = index < p.count &&
+                lds_report_make(r->cli, p.s.host->kernels.at[p.first + index],
+                                r->devices, r->device_count, o, &report);
+    bool helps = made;
+
+    for (int t = 0; helps && t < r->device_count; t++)
+        helps = lds_conflicts(&report, t) == last->after[t].conflicts;
+    if (made)
+        lds_report_free(&report);
+    diag_settle(r->cli->diag, &hold, true);
+    return helps;
 }
 
 // --fix N: the patch on standard output.
-static void print_fix(Report *r, const LdsAdvice *advice, int count)
+static void print_fix(Report *r, const LdsReport *report, int index,
+                      const CaseOptions *o)
 {
     Cli *c = r->s.cli;
-    int n = (int)cli_int(c, OPT_FIX, 1, 1, ADVICE_SHOWN);
+    int count = report->fits ? report->layout_count : report->advice_count;
+    int n = (int)cli_int(c, OPT_FIX, 1, 1, FIX_MOST);
     Text source = sources_get(c->sources, r->s.file)->text, patched;
+    bool good;
 
     if (n > count) {
         diag_error(c->diag, EXIT_NO_FIT, (Span){0}, "no-advice",
@@ -82,17 +125,31 @@ static void print_fix(Report *r, const LdsAdvice *advice, int count)
                          : "there is no advice to print", count);
         return;
     }
-    patched = lds_patched(c->arena, source, &advice[n - 1]);
-    lds_diff(&r->out, r->s.path, source, patched);
-    if (patch_fits(r, patched))
+    patched = report->fits
+                  ? lds_patched_layouts(c->arena, source, report->layouts, n)
+                  : lds_patched(c->arena, source, &report->advice[n - 1]);
+    good = report->fits ? patch_helps(r, patched, index, o,
+                                      &report->layouts[n - 1])
+                        : patch_fits(r, patched);
+    if (good || !report->fits)
+        lds_diff(&r->out, r->s.path, source, patched);
+    if (good)
         r->exit = EXIT_CLEAN;
-    else
+    else if (!report->fits)
         diag_warning(c->diag, (Span){0}, "patch-alone",
                      "the patch alone is not enough: the command line gives "
                      "what it changes");
+    else
+        diag_error(c->diag, EXIT_NO_FIT, report->layouts[n - 1].buffer->at,
+                   "no-patch", "no patch can say this here: write the line by "
+                   "hand where the buffer has its name");
 }
 
-static void one_kernel(Report *r, KernelObject *k, const CaseOptions *o)
+// ---- reports ---------------------------------------------------------------
+
+// `index`: of the file's kernels.
+static void one_kernel(Report *r, KernelObject *k, int index,
+                       const CaseOptions *o)
 {
     Cli *c = r->s.cli;
     LdsReport report;
@@ -108,15 +165,16 @@ static void one_kernel(Report *r, KernelObject *k, const CaseOptions *o)
         r->exit = exit_worst(r->exit, EXIT_FINDINGS);
     report.advice = advice;
     report.advice_count = lds_advise(&r->s, &report, advice, ADVICE_SHOWN);
+    report.layouts = layouts;
+    report.layout_count = lds_advise_layouts(&report, layouts, LAYOUTS_SHOWN,
+                                             cli_given(c, OPT_HTML));
     if (cli_given(c, OPT_FIX)) {
-        print_fix(r, advice, report.advice_count);
+        print_fix(r, &report, index, o);
         lds_report_free(&report);
         return;
     }
     if (cli_given(c, OPT_SARIF))
         lds_sarif_kernel(&r->sarif, &report);
-    report.layouts = layouts;
-    report.layout_count = lds_advise_layouts(&report, layouts, LAYOUTS_SHOWN);
     if (cli_given(c, OPT_HTML))
         lds_html_kernel(&r->html, &report);
     if (r->kernels++ && !r->as_json)
@@ -165,7 +223,7 @@ static void all_kernels(Report *r, const CliFile *file)
              launch_candidates(s->host->module, &any, 1)))
             k = session_kernel(s, &o);
         if (k)
-            one_kernel(r, k, &o);
+            one_kernel(r, k, 0, &o);
         return;
     }
     // warnings are of a run, and nothing runs
@@ -173,7 +231,7 @@ static void all_kernels(Report *r, const CliFile *file)
     session_script(s);
     int count = s->host->kernels.len;   // advice makes more
     for (int i = 0; i < count; i++)
-        one_kernel(r, s->host->kernels.at[i], &none);
+        one_kernel(r, s->host->kernels.at[i], i, &none);
     diag_hide_warnings(s->cli->diag, hidden);
 }
 

@@ -315,6 +315,14 @@ static void put_change(TextBuf *b, const LdsChange *c)
         buf_printf(b, "%.*s=%.*s", TEXT_ARG(c->name), TEXT_ARG(c->to));
 }
 
+void lds_advice_line(TextBuf *b, const LdsAdvice *a)
+{
+    for (int k = 0; k < a->count; k++) {
+        buf_puts(b, k ? ", " : "");
+        put_change(b, &a->change[k]);
+    }
+}
+
 void lds_advice_text(TextBuf *b, const LdsReport *r)
 {
     const LdsAdvice *a = r->advice;
@@ -330,10 +338,7 @@ void lds_advice_text(TextBuf *b, const LdsReport *r)
     buf_puts(b, "\nfits, each planned again (--fix N prints the patch)\n");
     for (int i = 0; i < count; i++) {
         buf_printf(b, "  %d  ", i + 1);
-        for (int k = 0; k < a[i].count; k++) {
-            buf_puts(b, k ? ", " : "");
-            put_change(b, &a[i].change[k]);
-        }
+        lds_advice_line(b, &a[i]);
         for (int t = 0; t < r->device_count; t++) {
             buf_printf(b, "%s%s ", t ? "   " : "\n       ",
                        r->devices[t]->name);

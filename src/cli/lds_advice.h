@@ -34,6 +34,8 @@ int lds_advise(Session *s, const LdsReport *r, LdsAdvice *out, int room);
 // What a report says of it.
 void lds_advice_text(TextBuf *out, const LdsReport *r);
 void lds_advice_json(Json *out, const LdsReport *r);
+// "block_N=32, Q_shared in a fragment (:64)"
+void lds_advice_line(TextBuf *out, const LdsAdvice *a);
 
 // lds_layouts.c: what the shared memory of all launches costs on a target.
 typedef struct {
@@ -51,14 +53,22 @@ typedef struct LdsLayout {
     LdsLayoutCost before[DEVICE_COUNT], after[DEVICE_COUNT];
 } LdsLayout;
 
-// Layouts with fewer bank conflicts, at most `room` <= LAYOUTS_SHOWN.
-int lds_advise_layouts(const LdsReport *r, LdsLayout *out, int room);
+// Layouts with fewer bank conflicts, at most `room` <= LAYOUTS_SHOWN; and with
+// `counts` what all of them together make of each access.
+int lds_advise_layouts(LdsReport *r, LdsLayout *out, int room, bool counts);
 void lds_layouts_text(TextBuf *out, const LdsReport *r);
 void lds_layouts_json(Json *out, const LdsReport *r);
+// "T.annotate_layout({S: T.Layout(...)})", and what stands behind the colon.
+void lds_layout_line(TextBuf *out, const LdsLayout *l);
+void lds_layout_value(TextBuf *out, const LdsLayout *l);
 
 // lds_patch.c: the source with an advice's changes. Arguments change wherever
 // the file says NAME=OLD.
 Text lds_patched(Arena *a, Text source, const LdsAdvice *advice);
-// A unified diff of two texts with the same number of lines.
+// With layouts: in place of the ones that buffers have, or in a line behind
+// that which allocates the buffer.
+Text lds_patched_layouts(Arena *a, Text source, const LdsLayout *l, int count);
+// A unified diff of two texts, of which the second has the lines of the first,
+// changed, and others between them.
 void lds_diff(TextBuf *out, const char *path, Text from, Text to);
 #endif

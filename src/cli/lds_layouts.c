@@ -290,7 +290,21 @@ static void take(Search *w, const LdsLayout *best)
     w->out[w->found++] = *best;
 }
 
-int lds_advise_layouts(const LdsReport *r, LdsLayout *out, int room)
+// With the layouts that buffers have now.
+static void count_advised(LdsReport *r)
+{
+    for (int t = 0; t < r->device_count; t++) {
+        const Plan *p = plan_build(r->cli->arena, r->kernel->ir, r->devices[t],
+                                   r->plan[t]->rules);
+        int n;
+
+        if (p)
+            r->advised[t] = count_launches(counts_of(&r->counts, r->cli->arena,
+                                                     p), &n);
+    }
+}
+
+int lds_advise_layouts(LdsReport *r, LdsLayout *out, int room, bool counts)
 {
     const IrKernel *k = r->kernel->ir;
     Search w = {.r = r, .out = out, .room = room};
@@ -315,6 +329,8 @@ int lds_advise_layouts(const LdsReport *r, LdsLayout *out, int room)
         b->layout = best.map;
         take(&w, &best);
     }
+    if (counts && w.found)
+        count_advised(r);
     for (int i = 0; i < w.found; i++)
         out[i].buffer->layout = before[i];
     arena_destroy(w.scratch);
@@ -323,20 +339,25 @@ int lds_advise_layouts(const LdsReport *r, LdsLayout *out, int room)
 
 // ---- report ----------------------------------------------------------------
 
-static void put_layout(TextBuf *b, const LdsLayout *l)
+void lds_layout_value(TextBuf *b, const LdsLayout *l)
 {
     int64_t rows = 0, cols = 0;
-    Text name = l->buffer->name;
 
     ir_is_int(l->buffer->shape[0], &rows);
     ir_is_int(l->buffer->shape[1], &cols);
     if (l->pitch)
-        buf_printf(b, "T.annotate_layout({%.*s: T.Layout((%lld, %lld), "
-                   "lambda i, j: i * %lld + j)})", TEXT_ARG(name),
+        buf_printf(b, "T.Layout((%lld, %lld), lambda i, j: i * %lld + j)",
                    (long long)rows, (long long)cols, (long long)l->pitch);
     else
-        buf_printf(b, "T.annotate_layout({%.*s: tilelang.layout.%.*s(%.*s)})",
-                   TEXT_ARG(name), TEXT_ARG(l->map->maker), TEXT_ARG(name));
+        buf_printf(b, "tilelang.layout.%.*s(%.*s)", TEXT_ARG(l->map->maker),
+                   TEXT_ARG(l->buffer->name));
+}
+
+void lds_layout_line(TextBuf *b, const LdsLayout *l)
+{
+    buf_printf(b, "T.annotate_layout({%.*s: ", TEXT_ARG(l->buffer->name));
+    lds_layout_value(b, l);
+    buf_puts(b, "})");
 }
 
 void lds_layouts_text(TextBuf *b, const LdsReport *r)
@@ -344,12 +365,12 @@ void lds_layouts_text(TextBuf *b, const LdsReport *r)
     if (!r->layout_count)
         return;
     buf_puts(b, "\nfewer conflicts, each planned and counted again on top of "
-                "those above it\n");
+                "those above it (--fix N: the first N)\n");
     for (int i = 0; i < r->layout_count; i++) {
         const LdsLayout *l = &r->layouts[i];
 
-        buf_puts(b, "  ");
-        put_layout(b, l);
+        buf_printf(b, "  %d  ", i + 1);
+        lds_layout_line(b, l);
         if (lds_line(r->cli, l->buffer->at))
             buf_printf(b, "   after :%d", lds_line(r->cli, l->buffer->at));
         if (l->buffer->layout)
@@ -375,7 +396,7 @@ void lds_layouts_json(Json *j, const LdsReport *r)
         const LdsLayout *l = &r->layouts[i];
         TextBuf line = {0};
 
-        put_layout(&line, l);
+        lds_layout_line(&line, l);
         json_begin_object(j);
         json_key(j, TEXT("line"));
         json_text(j, buf_view(&line));

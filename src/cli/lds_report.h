@@ -61,6 +61,7 @@ typedef struct LdsReport {
     int advice_count;
     const struct LdsLayout *layouts;    // with fewer conflicts
     int layout_count;
+    const CountLaunch *advised[DEVICE_COUNT];   // with all of these; or NULL
 } LdsReport;
 
 // False after reporting why there is no plan. `options` has the sizes.

@@ -1,6 +1,8 @@
 // lds_sarif.c - what lds-report finds, for code scanning.
 #include "cli/lds_sarif.h"
 
+#include "cli/lds_advice.h"
+
 static void put_overrun(SarifLog *s, const LdsReport *r, const LdsLaunch *l,
                         int target)
 {
@@ -14,11 +16,30 @@ static void put_overrun(SarifLog *s, const LdsReport *r, const LdsLaunch *l,
     buf_printf(&b, "%s, ", d->name);
     buf_grouped(&b, bytes - d->smem_block);
     buf_puts(&b, " more than it has");
+    if (r->advice_count) {
+        buf_puts(&b, "; it fits with ");
+        lds_advice_line(&b, &r->advice[0]);
+        buf_puts(&b, " (lds-report --fix 1)");
+    }
     sarif_result(s, "lds-no-fit", "error", l->stmt->at, buf_view(&b));
     buf_release(&b);
 }
 
-static void put_conflict(SarifLog *s, const CountAccess *a, const Device *d)
+// What removes it, where there is something.
+static void put_layout_advice(TextBuf *b, const LdsReport *r,
+                              const IrBuffer *buffer)
+{
+    for (int i = 0; i < r->layout_count; i++) {
+        if (r->layouts[i].buffer != buffer)
+            continue;
+        buf_puts(b, "; fewer with ");
+        lds_layout_line(b, &r->layouts[i]);
+        buf_printf(b, " (lds-report --fix %d)", i + 1);
+    }
+}
+
+static void put_conflict(SarifLog *s, const LdsReport *r, const CountAccess *a,
+                         const Device *d)
 {
     static const char *const ways[] = {"reads", "writes", "updates"};
     Text name = a->move->buffer ? a->move->buffer->name : TEXT("a reduction");
@@ -28,6 +49,7 @@ static void put_conflict(SarifLog *s, const CountAccess *a, const Device *d)
                ways[a->move->way], TEXT_ARG(name), d->name, (int)a->ways);
     buf_grouped(&b, a->sum.conflicts);
     buf_puts(&b, " extra cycles");
+    put_layout_advice(&b, r, a->move->buffer);
     sarif_result(s, "lds-conflict", "warning", a->move->at, buf_view(&b));
     buf_release(&b);
 }
@@ -43,6 +65,6 @@ void lds_sarif_kernel(SarifLog *s, const LdsReport *r)
             for (int k = 0; k < own->counts->count; k++)
                 if (own->counts->at[k].is_shared &&
                     own->counts->at[k].sum.conflicts > 0)
-                    put_conflict(s, &own->counts->at[k], r->devices[t]);
+                    put_conflict(s, r, &own->counts->at[k], r->devices[t]);
         }
 }

@@ -383,7 +383,7 @@ static bool names_threads(const IrStmt *launch)
 static const char *without_event(const PlanLaunch *l, const PlanMove *v)
 {
     return !v->loop || v->loop->rank || names_threads(l->stmt)
-               ? "per-thread code"
+               ? "only closed expressions count code of single threads"
                : "one word for all lanes: no conflicts, number unknown";
 }
 
