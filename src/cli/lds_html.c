@@ -1,38 +1,49 @@
 // lds_html.c - lds-report as one page for a browser.
 //
 // For each launch and target: the arena over time, a rectangle a buffer; how
-// many blocks each resource allows; and for each access to shared memory which
-// lanes of its worst instruction meet in which bank.
+// many blocks each resource allows; and maps of banks (lds_html_map.c).
 #include "cli/lds_html.h"
 
 #include <limits.h>
 
+#include "cli/lds_advice.h"
+#include "cli/lds_html_int.h"
 #include "cli/report.h"
 
 enum {
-    ARENA_WIDTH = 420, ARENA_HEIGHT = 240,      // pixels
-    LANE_WIDTH = 9, BANK_HEIGHT = 6,
-    BAR_WIDTH = 260,
+    ARENA_WIDTH = 400, ARENA_HEIGHT = 240,      // pixels
+    AXIS = 52,                                  // its figures
+    LETTER = 7,                                 // about the width of one
+    BAR_WIDTH = 240,
     COLOURS = 8,
 };
 
 static const char style[] =
+    ":root{--text:#1c2430;--page:#fff;--note:#5b6673;--over:#b3261e;"
+    "--ok:#1a7f37;--line:#9aa4b0;--bar:#4c78a8}"
+    "@media(prefers-color-scheme:dark){:root{--text:#d8dee6;--page:#14181d;"
+    "--note:#9aa7b5;--over:#ff7b72;--ok:#56d364;--line:#6b7682;"
+    "--bar:#79a6d6}}"
     "body{font:14px system-ui,sans-serif;margin:2em;max-width:1100px;"
-    "color:#1c2430;background:#fff}"
+    "color:var(--text);background:var(--page)}"
     "h1{font-size:20px}h2{font-size:16px;margin-top:2em}"
     "h3{font-size:14px;margin:1.2em 0 .4em}"
-    "table{border-collapse:collapse}td,th{padding:2px 12px 2px 0;"
-    "text-align:right}td:first-child,th:first-child{text-align:left}"
-    ".targets{display:flex;flex-wrap:wrap;gap:2em}"
-    ".maps{display:flex;flex-wrap:wrap;gap:1em}"
-    ".over{color:#b3261e;font-weight:600}.ok{color:#1a7f37}"
-    ".note{color:#5b6673}svg text{font:11px system-ui,sans-serif}"
-    "@media(prefers-color-scheme:dark){body{background:#14181d;color:#d8dee6}"
-    "svg text{fill:#d8dee6}}";
+    "table{border-collapse:collapse}td{padding:2px 12px 2px 0;"
+    "text-align:right}td:first-child{text-align:left}"
+    "code{overflow-wrap:anywhere}summary{cursor:pointer}"
+    ".targets,.maps{display:flex;flex-wrap:wrap;gap:1em 2em}"
+    ".targets>div{flex:1 1 440px;max-width:520px}"
+    "figcaption{margin-bottom:3px}"
+    ".pair{display:flex;flex-wrap:wrap;gap:0 2em;margin:0 0 1em}"
+    ".over{color:var(--over);font-weight:600}.ok{color:var(--ok)}"
+    ".note{color:var(--note)}figure{margin:0;max-width:100%}"
+    "svg{max-width:100%;height:auto}"
+    "svg text{font:11px system-ui,sans-serif;fill:var(--text)}"
+    ".in{fill:#10151b!important}.axis{fill:var(--note)!important}";
 
 // ---- text ------------------------------------------------------------------
 
-static void put_escaped(TextBuf *b, Text t)
+void lds_html_escaped(TextBuf *b, Text t)
 {
     for (size_t i = 0; i < t.len; i++)
         switch (t.at[i]) {
@@ -59,9 +70,9 @@ void lds_html_begin(TextBuf *b, const char *title)
     buf_puts(b, "<!DOCTYPE html>\n<html lang=\"en\"><head>"
                 "<meta charset=\"utf-8\"><link rel=\"icon\" href=\"data:,\">"
                 "<title>");
-    put_escaped(b, text_of(title));
+    lds_html_escaped(b, text_of(title));
     buf_printf(b, "</title><style>%s</style></head>\n<body>\n<h1>", style);
-    put_escaped(b, text_of(title));
+    lds_html_escaped(b, text_of(title));
     buf_puts(b, "</h1>\n<p class=\"note\">Shared memory (LDS) by the plan of "
                 "TileLang's own compiler. Conflicts are those of the worst "
                 "instruction of an access.</p>\n");
@@ -113,144 +124,125 @@ static void put_buffer(TextBuf *b, const Device *d, const PlanLaunch *p, int i,
     double y = ARENA_HEIGHT - height_of(d, p, s->offset) - h;
 
     buf_printf(b, "<g><title>");
-    put_escaped(b, s->name);
+    lds_html_escaped(b, s->name);
     buf_printf(b, ": bytes %lld to %lld, statements %d to %d</title>"
                "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-               "fill=\"%s\" fill-opacity=\".8\" stroke=\"#fff\"/>",
+               "fill=\"%s\" stroke=\"#fff\"/>",
                (long long)s->offset, (long long)(s->offset + s->bytes),
                s->first, s->last, x, y, (s->last - s->first + 1) * step, h,
                colour(i));
-    if (h >= 12)
-        buf_printf(b, "<text x=\"%.1f\" y=\"%.1f\">%.*s</text>", x + 3,
-                   y + h / 2 + 4, TEXT_ARG(s->name));
+    if (h >= 12 && (s->last - s->first + 1) * step >= LETTER * s->name.len + 6)
+        buf_printf(b, "<text class=\"in\" x=\"%.1f\" y=\"%.1f\">%.*s</text>",
+                   x + 3, y + h / 2 + 4, TEXT_ARG(s->name));
     buf_puts(b, "</g>\n");
+}
+
+// Figures at the left: a few multiples of a power of two.
+static void put_axis(TextBuf *b, const Device *d, const PlanLaunch *p)
+{
+    int64_t step = 1024;
+
+    while (height_of(d, p, step) < 40)
+        step *= 2;
+    for (int64_t at = 0; height_of(d, p, at) <= ARENA_HEIGHT; at += step)
+        buf_printf(b, "<text class=\"axis\" x=\"-6\" y=\"%.1f\" "
+                   "text-anchor=\"end\">%lld KiB</text><line x1=\"-4\" "
+                   "x2=\"0\" y1=\"%.1f\" y2=\"%.1f\" "
+                   "stroke=\"var(--line)\"/>\n",
+                   ARENA_HEIGHT - height_of(d, p, at) + 4,
+                   (long long)(at / 1024), ARENA_HEIGHT - height_of(d, p, at),
+                   ARENA_HEIGHT - height_of(d, p, at));
+}
+
+static void put_limit(TextBuf *b, const Device *d, double y)
+{
+    buf_printf(b, "<line x1=\"0\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" "
+               "stroke=\"var(--over)\" stroke-dasharray=\"5 3\"/>"
+               "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" "
+               "fill-opacity=\".9\">limit ", ARENA_WIDTH, y, y,
+               ARENA_WIDTH - 2, y > 20 ? y - 3 : y + 12);
+    buf_grouped(b, d->smem_block);
+    buf_puts(b, " bytes</text>\n");
+}
+
+// What each colour is, for those too small to hold their name.
+static void put_legend(TextBuf *b, const PlanLaunch *p)
+{
+    buf_puts(b, "<p class=\"note\">");
+    for (int i = 0; i < p->buffer_count; i++) {
+        const PlanBuffer *s = &p->buffers[i];
+
+        if (s->is_static || s->is_unused)
+            continue;
+        buf_printf(b, "<span style=\"white-space:nowrap\"><span style=\""
+                   "color:%s\">&#9632;</span> ", colour(i));
+        lds_html_escaped(b, s->name);
+        buf_addc(b, ' ');
+        buf_grouped(b, s->bytes);
+        buf_puts(b, "</span> ");
+    }
+    buf_puts(b, "</p>\n");
 }
 
 static void put_arena(TextBuf *b, const Device *d, const PlanLaunch *p)
 {
     Times all = times_of(p);
     double limit = ARENA_HEIGHT - height_of(d, p, d->smem_block);
+    int width = ARENA_WIDTH + AXIS + 4, height = ARENA_HEIGHT + 26;
 
     if (!p->arena)
         return;
-    buf_printf(b, "<svg width=\"%d\" height=\"%d\" role=\"img\">"
-               "<title>the arena over time on %s</title>\n", ARENA_WIDTH + 4,
-               ARENA_HEIGHT + 22, d->name);
-    buf_printf(b, "<g transform=\"translate(1,4)\">\n");
+    buf_printf(b, "<svg width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+               "role=\"img\"><title>the arena over time on %s</title>\n",
+               width, height, width, height, d->name);
+    buf_printf(b, "<g transform=\"translate(%d,8)\">\n", AXIS);
+    put_axis(b, d, p);
     for (int i = 0; i < p->buffer_count; i++)
         if (!p->buffers[i].is_static && !p->buffers[i].is_unused)
             put_buffer(b, d, p, i, all);
     if (limit >= 0)
-        buf_printf(b, "<line x1=\"0\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" "
-                   "stroke=\"#b3261e\" stroke-dasharray=\"5 3\"/>"
-                   "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">limit "
-                   "%lld</text>\n", ARENA_WIDTH, limit, limit, ARENA_WIDTH - 2,
-                   limit + 12, (long long)d->smem_block);
-    buf_printf(b, "<text x=\"0\" y=\"%d\">statements %d to %d &#8594;</text>"
-               "</g></svg>\n", ARENA_HEIGHT + 14, all.first, all.last);
+        put_limit(b, d, limit);
+    buf_printf(b, "<text class=\"axis\" x=\"0\" y=\"%d\">time: statements %d "
+               "to %d &#8594;</text></g></svg>\n", ARENA_HEIGHT + 14,
+               all.first, all.last);
+    put_legend(b, p);
 }
 
 // ---- occupancy -------------------------------------------------------------
 
-static void put_bars(TextBuf *b, const Occupancy *o)
+static void put_bar(TextBuf *b, int row, const char *name, int n, int most,
+                    bool binds)
 {
-    int most = 1, row = 0;
+    double width = (double)n / most * BAR_WIDTH;
+
+    buf_printf(b, "<text x=\"0\" y=\"%d\">%s</text><rect x=\"130\" "
+               "y=\"%d\" width=\"%.1f\" height=\"12\" fill=\"%s\"/>"
+               "<text x=\"%.1f\" y=\"%d\">%d</text>\n", row * 18 + 12, name,
+               row * 18 + 2, width, binds ? "var(--over)" : "var(--bar)",
+               134 + width, row * 18 + 12, n);
+}
+
+static void put_bars(TextBuf *b, const LdsTarget *t, const Device *d)
+{
+    BlockNeeds needs = {.threads = t->threads, .smem = t->bytes,
+                        .registers = t->needed < t->most ? t->needed : t->most};
+    Occupancy o = device_occupancy(d, &needs);
+    int most = 1, rows = 0, row = 0, width = BAR_WIDTH + 170;
 
     for (int l = 0; l < OCC_LIMIT_COUNT; l++)
-        if (o->limit[l] != INT_MAX && o->limit[l] > most)
-            most = o->limit[l];
-    buf_printf(b, "<svg width=\"%d\" height=\"%d\" role=\"img\"><title>blocks "
-               "that each resource allows</title>\n", BAR_WIDTH + 150,
-               OCC_LIMIT_COUNT * 18);
-    for (int l = 0; l < OCC_LIMIT_COUNT; l++) {
-        if (o->limit[l] == INT_MAX)
-            continue;
-        buf_printf(b, "<text x=\"0\" y=\"%d\">%s</text><rect x=\"110\" "
-                   "y=\"%d\" width=\"%.1f\" height=\"12\" fill=\"%s\"/>"
-                   "<text x=\"%.1f\" y=\"%d\">%d</text>\n", row * 18 + 12,
-                   occ_limit_name(l), row * 18 + 2,
-                   (double)o->limit[l] / most * BAR_WIDTH,
-                   o->binding >> l & 1 ? "#b3261e" : "#4c78a8",
-                   114 + (double)o->limit[l] / most * BAR_WIDTH, row * 18 + 12,
-                   o->limit[l]);
-        row++;
-    }
+        if (o.limit[l] != INT_MAX) {
+            most = o.limit[l] > most ? o.limit[l] : most;
+            rows++;
+        }
+    buf_printf(b, "<svg width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+               "role=\"img\"><title>blocks that each resource allows</title>\n",
+               width, rows * 18, width, rows * 18);
+    for (int l = 0; l < OCC_LIMIT_COUNT; l++)
+        if (o.limit[l] != INT_MAX)
+            put_bar(b, row++, l == OCC_REGISTERS ? "registers (estimate)"
+                                                 : occ_limit_name(l),
+                    o.limit[l], most, o.binding >> l & 1);
     buf_puts(b, "</svg>\n");
-}
-
-// ---- banks and lanes -------------------------------------------------------
-
-// How many words of the bank the pass has to serve: the colour of its lanes.
-static void put_cells(TextBuf *b, const Device *d, const BankAccess *a)
-{
-    BankPass passes[BANK_PASSES];
-    int n = bank_passes(d, a, passes);
-
-    for (int p = 0; p < n; p++) {
-        BankWord words[BANK_WORDS];
-        int count = bank_words(d, a, &passes[p], words), ways[BANK_MOST] = {0};
-
-        for (int i = 0; i < count; i++)
-            if (words[i].way >= ways[words[i].bank])
-                ways[words[i].bank] = words[i].way + 1;
-        for (int i = 0; i < count; i++)
-            for (int lane = 0; lane < BANK_LANES; lane++) {
-                int w = ways[words[i].bank];
-                if (!(words[i].lanes >> lane & 1))
-                    continue;
-                buf_printf(b, "<rect x=\"%d\" y=\"%d\" width=\"%d\" "
-                           "height=\"%d\" fill=\"hsl(%d 70%% 50%%)\"/>",
-                           lane * LANE_WIDTH, words[i].bank * BANK_HEIGHT,
-                           LANE_WIDTH - 1, BANK_HEIGHT - 1,
-                           w < 2 ? 210 : w >= 8 ? 0 : 60 - 8 * w);
-            }
-    }
-}
-
-static void put_map(TextBuf *b, const LdsReport *r, const Device *d,
-                    const CountAccess *a)
-{
-    int lanes = (int)d->warp_lanes, banks = (int)d->banks;
-    const IrBuffer *buffer = a->move->buffer;
-
-    buf_puts(b, "<figure style=\"margin:0\"><figcaption>");
-    put_escaped(b, buffer ? buffer->name : TEXT("(reduction)"));
-    buf_printf(b, " %s :%d<br>%s, %d way%s, %lld conflicts</figcaption>",
-               a->move->way == MOVE_LOAD ? "read" : "write",
-               lds_line(r->cli, a->move->at), a->instruction, a->ways,
-               a->ways == 1 ? "" : "s", (long long)a->sum.conflicts);
-    buf_printf(b, "<svg width=\"%d\" height=\"%d\" role=\"img\"><title>banks "
-               "(down) by lanes (across)</title><rect width=\"%d\" "
-               "height=\"%d\" fill=\"none\" stroke=\"#9aa4b0\"/>\n",
-               lanes * LANE_WIDTH + 1, banks * BANK_HEIGHT + 1,
-               lanes * LANE_WIDTH, banks * BANK_HEIGHT);
-    put_cells(b, d, &a->worst);
-    buf_puts(b, "</svg></figure>\n");
-}
-
-static bool is_drawn(const CountAccess *a)
-{
-    return a->is_shared && !a->passes_by && !a->unknown && !a->misaligned &&
-           a->sum.executions > 0;
-}
-
-static void put_maps(TextBuf *b, const LdsReport *r, const Device *d,
-                     const CountLaunch *l)
-{
-    bool any = false;
-
-    for (int i = 0; l && i < l->count; i++) {
-        if (!is_drawn(&l->at[i]))
-            continue;
-        if (!any)
-            buf_printf(b, "<h3>banks (down) by lanes (across) on %s: blue is "
-                       "one word a bank, yellow to red several</h3>"
-                       "<div class=\"maps\">\n", d->name);
-        any = true;
-        put_map(b, r, d, &l->at[i]);
-    }
-    if (any)
-        buf_puts(b, "</div>\n");
 }
 
 // ---- a kernel --------------------------------------------------------------
@@ -273,33 +265,65 @@ static void put_target(TextBuf *b, const LdsReport *r, const LdsLaunch *l,
     put_grouped(b, "limit", d->smem_block);
     put_grouped(b, "threads", own->threads);
     put_grouped(b, "registers of fragments", own->registers);
+    put_grouped(b, "registers, a thread (estimate)", own->needed);
     put_grouped(b, "conflicts", own->counts ? own->counts->shared.conflicts
                                             : 0);
     buf_printf(b, "</table><p class=\"%s\">", own->fits ? "ok" : "over");
     if (own->fits) {
-        buf_printf(b, "fits: %d block%s of a CU or SM at most",
-                   own->occupancy.blocks,
-                   own->occupancy.blocks == 1 ? "" : "s");
+        buf_printf(b, "fits: %d block%s of %s, estimated",
+                   own->resident, own->resident == 1 ? "" : "s",
+                   d->vendor == VENDOR_AMD ? "a CU" : "an SM");
     } else {
         buf_puts(b, "over by ");
         buf_grouped(b, own->bytes - d->smem_block);
+        buf_puts(b, " bytes");
     }
     buf_puts(b, "</p>\n");
     put_arena(b, d, own->plan);
-    buf_puts(b, "<h3>blocks that each resource allows</h3>\n");
-    put_bars(b, &own->occupancy);
+    buf_printf(b, "<h3>blocks of %s that each resource allows</h3>\n",
+               d->vendor == VENDOR_AMD ? "a CU" : "an SM");
+    put_bars(b, own, d);
     buf_puts(b, "</div>\n");
+}
+
+// The head of a report without its hint for terminals.
+static void put_title(TextBuf *b, const LdsReport *r)
+{
+    TextBuf head = {0};
+    Text t, hint = TEXT("(-v: all)");
+
+    report_kernel(&head, r->cli, r->kernel);
+    t = text_trim(buf_view(&head));
+    if (text_ends(t, hint.at))
+        t = text_trim(text_slice(t, 0, t.len - hint.len));
+    buf_puts(b, "<h2>");
+    lds_html_escaped(b, t);
+    buf_puts(b, "</h2>\n");
+    buf_release(&head);
+}
+
+static void put_advice(TextBuf *b, const LdsReport *r)
+{
+    if (!r->layout_count)
+        return;
+    buf_puts(b, "<h3>layouts with fewer conflicts (the maps have them as "
+                "<i>with them</i>)</h3>\n<ol>");
+    for (int i = 0; i < r->layout_count; i++) {
+        TextBuf line = {0};
+
+        lds_layout_line(&line, &r->layouts[i]);
+        buf_puts(b, "<li><code>");
+        lds_html_escaped(b, buf_view(&line));
+        buf_puts(b, "</code></li>\n");
+        buf_release(&line);
+    }
+    buf_puts(b, "</ol>\n");
 }
 
 void lds_html_kernel(TextBuf *b, const LdsReport *r)
 {
-    TextBuf head = {0};
-
-    report_kernel(&head, r->cli, r->kernel);
-    buf_puts(b, "<h2>");
-    put_escaped(b, text_trim(buf_view(&head)));
-    buf_puts(b, "</h2>\n");
-    buf_release(&head);
+    put_title(b, r);
+    put_advice(b, r);
     for (int i = 0; i < r->launch_count; i++) {
         const LdsLaunch *l = &r->launches[i];
 
@@ -311,6 +335,6 @@ void lds_html_kernel(TextBuf *b, const LdsReport *r)
             put_target(b, r, l, t);
         buf_puts(b, "</div>\n");
         for (int t = 0; t < r->device_count; t++)
-            put_maps(b, r, r->devices[t], l->target[t].counts);
+            lds_html_maps(b, r, i, t);
     }
 }
