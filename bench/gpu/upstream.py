@@ -38,8 +38,6 @@ def caller(examples, folder, file, code):
 
 def words(examples, folder, file, how):
     """The arguments of tilesim, or None where the table has none."""
-    if how.startswith("on "):
-        how = how.split(" ", 2)[2]
     path = os.path.join(examples, file)
     if how.startswith("script"):
         return [path, "--", *how[6:].split()]
@@ -111,7 +109,7 @@ def main():
             for line in f:
                 cells = line.rstrip("\n").split("\t")
                 if line.startswith("#") or cells[1] == "arch" or \
-                        cells[2].startswith("refused") or \
+                        cells[2].startswith(("refused", "on mi")) or \
                         not re.search(pattern, cells[0]):
                     continue
                 jobs.append((*cells[:3], examples, folder))

@@ -23,10 +23,14 @@ static Val shuffle(Lower *l, const IrExpr *e)
                    : e->op == OP_SHFL_DOWN ? SHUFFLE_DOWN
                                            : SHUFFLE_LANE;
 
-    if (e->args[2]->i64 > l->launches.at[l->launch].wave)
+    int wave = l->launches.at[l->launch].wave;
+
+    if (e->args[2]->i64 == 64 && wave == 32)
+        unsupported(l, "a shuffle among 64 lanes, where a warp has 32: such a "
+                       "program is for --target mi300x, whose waves have 64;");
+    else if (e->args[2]->i64 > wave)
         bad_program(l, "code-width", "a shuffle among %lld lanes: a warp has "
-                    "%d", (long long)e->args[2]->i64,
-                    l->launches.at[l->launch].wave);
+                    "%d", (long long)e->args[2]->i64, wave);
     if (l->failed)
         return v;
     r = result_lanes(l, v.dtype);

@@ -23,7 +23,7 @@ struct GpuDialect {
     bool fixed_arena;           // of a size that the kernel says
     const char *barrier;        // all threads of a block meet
     const char *trap;           // the kernel ends with an error
-    bool has_ldmatrix, has_cp_async, has_mbarrier;
+    bool has_ldmatrix, has_cp_async, has_mbarrier, has_grid_sync;
     const GpuPart *parts;       // functions that are one instruction
     int part_count;
 };

@@ -61,6 +61,23 @@ static const GpuPart parts[] = {
      "DEVICE int block_count(bool x) { return __syncthreads_count(x); }\n"
      "DEVICE bool block_and(bool x) { return __syncthreads_and(x); }\n"
      "DEVICE bool block_or(bool x) { return __syncthreads_or(x); }\n"},
+    {"sync_grid", "",
+     "// One block adds what makes the top bit change once all have added theirs.\n"
+     "static __device__ u32 grid_arrivals;\n"
+     "DEVICE void sync_grid()\n"
+     "{\n"
+     "    __syncthreads();\n"
+     "    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {\n"
+     "        bool first = blockIdx.x + blockIdx.y + blockIdx.z == 0;\n"
+     "        u32 blocks = gridDim.x * gridDim.y * gridDim.z;\n"
+     "        __threadfence();\n"
+     "        u32 old = atomicAdd(&grid_arrivals, first ? 0x80000001u - blocks : 1u);\n"
+     "        while (!((old ^ *(volatile u32 *)&grid_arrivals) & 0x80000000u))\n"
+     "            ;\n"
+     "        __threadfence();\n"
+     "    }\n"
+     "    __syncthreads();\n"
+     "}\n"},
     {"sync_warp", "",
      "DEVICE void sync_warp() { __syncwarp(); }\n"},
     {"named_barrier", "",
@@ -397,6 +414,7 @@ static const GpuDialect cuda = {
     .has_ldmatrix = true,
     .has_cp_async = true,
     .has_mbarrier = true,
+    .has_grid_sync = true,
     .parts = parts,
     .part_count = countof(parts),
 };

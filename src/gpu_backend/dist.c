@@ -229,13 +229,29 @@ static void open_dealt(Emit *e, Dist *d)
     }
 }
 
+static void open_each(Emit *e, Dist *d)
+{
+    for (int i = 0; i < d->rank; i++) {
+        Text n = d->extent[i] < 0 ? d->size[i]
+                                  : text_format(e->arena, "%lld",
+                                                (long long)d->extent[i]);
+        line(e, "#pragma unroll");
+        open_brace(e, "for (int %.*s = 0; %.*s < %.*s; %.*s++) {",
+                   TEXT_ARG(d->index[i]), TEXT_ARG(d->index[i]), TEXT_ARG(n),
+                   TEXT_ARG(d->index[i]));
+    }
+    d->braces = d->rank;
+}
+
 void dist_open(Emit *e, Dist *d)
 {
     d->before = e->dist;
     for (int i = 0; i < d->rank; i++)
         name_index(e, d, i);
     set_ranges(e, d);
-    if (d->layout)
+    if (d->each)
+        open_each(e, d);
+    else if (d->layout)
         open_layout(e, d);
     else
         open_dealt(e, d);

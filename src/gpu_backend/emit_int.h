@@ -23,6 +23,7 @@ typedef struct Dist {
     Text mine;                      // whether this thread is a point's first
     Text mine_index;                // the index that a guard has defined
     int vector;                     // dealt out: elements at a time; 0 is 1
+    bool each;                      // all points are every thread's own
     int braces;
     struct {
         Text name, text;

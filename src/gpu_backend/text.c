@@ -76,7 +76,7 @@ static const char *const reserved[] = {
     "sqrt", "pow", "erf", "tanh", "log2", "log10", "printf", "clock", "NULL",
     "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "index", "linux", "unix",
     "e0", "e1", "e2", "e3", "e4", "e5", "e6", "e7", "k0", "m0", "n0", "o0",
-    "o1", "r0", "i0", "x0", "sums", "sum0", "t0", "ta", "tb", "ti", "tj",
+    "o1", "r0", "i0", "x0", "x1", "x2", "first", "sums", "sum0", "t0", "ta", "tb", "ti", "tj",
     "part", "work", "points",
     "DEVICE", "LANES", "threadIdx", "blockIdx", "gridDim", "blockDim", "warpSize",
     "e4m3", "e5m2", "assert",

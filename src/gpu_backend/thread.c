@@ -276,6 +276,95 @@ static void reducer_update(Emit *e, IrStmt *s)
     }
 }
 
+// ---- reductions over threads -----------------------------------------------
+
+static Op all_reduce_op(Emit *e, const IrStmt *s)
+{
+    static const struct {
+        const char *name;
+        Op op;
+    } all[] = {
+        {"add", OP_REDUCE_SUM}, {"max", OP_REDUCE_MAX}, {"min", OP_REDUCE_MIN},
+        {"and", OP_REDUCE_BITAND}, {"or", OP_REDUCE_BITOR},
+    };
+    const IrAttrValue *op = ir_attr_get(s, ATTR_OP);
+
+    if (!op || op->kind != ATTRVAL_TEXT)
+        return OP_REDUCE_SUM;
+    for (size_t i = 0; i < countof(all); i++)
+        if (text_is(op->text, all[i].name))
+            return all[i].op;
+    refuse(e, "%s by %.*s", op_surface(s->op), TEXT_ARG(op->text));
+    return OP_REDUCE_SUM;
+}
+
+// T.tvm_thread_allreduce: every thread adds up what those have that differ
+// from it in the dimensions reduced over, in their order.
+static void all_reduce(Emit *e, IrStmt *s)
+{
+    const IrRegion *out = s->operand[3].region;
+    const IrExpr *x = s->operand[1].expr;
+    const int64_t *n = e->launch->stmt->threads;
+    int axes = (int)ir_attr_int(s, ATTR_AXES, 7);
+    const char *type = type_of(x->dtype);
+    int64_t at = (e->gpu->dynamic_shared + 15) / 16 * 16, stride = 1;
+    Op op = all_reduce_op(e, s);
+    Text base = TEXT("tid");
+
+    if (e->divergent || e->dist || e->group) {
+        refuse(e, "%s here", op_surface(s->op));
+        return;
+    }
+    if (!e->quiet)
+        e->gpu->dynamic_shared = at + e->threads * dtype_bytes(x->dtype, 1);
+    sync_before(e, s);
+    open_brace(e, "{");
+    line(e, "%s *const work = (%s *)(arena + %lld);", type, type,
+         (long long)at);
+    line(e, "work[tid] = %.*s;", TEXT_ARG(expr(e, x)));
+    meet(e);
+    line(e, "%s part = %.*s;", type, TEXT_ARG(identity(e, op, x->dtype)));
+    for (int d = 0; d < 3; stride *= n[d++])
+        if (axes >> d & 1 && n[d] > 1)
+            base = text_format(e->arena, "%.*s - %s * %lld", TEXT_ARG(base),
+                               e->dialect->thread[d], (long long)stride);
+    line(e, "const int first = (int)(%.*s);", TEXT_ARG(base));
+    Text from = TEXT("first");
+    stride = 1;
+    for (int d = 0; d < 3; stride *= n[d++]) {
+        if (!(axes >> d & 1) || n[d] < 2)
+            continue;
+        open_brace(e, "for (int x%d = 0; x%d < %lld; x%d++) {", d, d,
+                   (long long)n[d], d);
+        from = text_format(e->arena, "%.*s + x%d * %lld", TEXT_ARG(from), d,
+                           (long long)stride);
+    }
+    line(e, "part = %.*s;",
+         TEXT_ARG(combine(e, op, x->dtype, TEXT("part"),
+                          text_format(e->arena, "work[%.*s]",
+                                      TEXT_ARG(from)))));
+    for (int d = 0; d < 3; d++)
+        if (axes >> d & 1 && n[d] > 1)
+            close_brace(e);
+    meet(e);
+    Spot to = place_of(e, out->buffer, out->min);
+    store(e, &to, convert(e, out->buffer->dtype, x->dtype, false, TEXT("part"),
+                          true));
+    close_brace(e);
+}
+
+// Blocks wait for each other: all of them run at the same time.
+static void sync_grid(Emit *e, IrStmt *s)
+{
+    if (e->divergent || e->dist || e->group || !e->dialect->has_grid_sync) {
+        refuse(e, "%s here", op_surface(s->op));
+        return;
+    }
+    e->cooperative = true;
+    line(e, "sync_grid();");
+    hazards_clear(e);
+}
+
 // False: not one of these.
 bool thread_stmt(Emit *e, IrStmt *s)
 {
@@ -286,9 +375,14 @@ bool thread_stmt(Emit *e, IrStmt *s)
     case OP_SYNC_WARP:
         line(e, "sync_warp();");
         return true;
-    case OP_CALL_EXTERN:
+    case OP_TVM_THREAD_ALLREDUCE:
+        all_reduce(e, s);
+        return true;
     case OP_SYNC_GRID:
     case OP_SYNC_GLOBAL:
+        sync_grid(e, s);
+        return true;
+    case OP_CALL_EXTERN:
         refuse(e, "%s", op_surface(s->op));
         return true;
     case OP_EVALUATE:

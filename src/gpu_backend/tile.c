@@ -71,6 +71,21 @@ static void elements(Emit *e, IrStmt *s, const IrCopyMap *m)
         store(e, &to, v);
 }
 
+static bool is_copy(Op op)
+{
+    return op == OP_COPY || op == OP_ASYNC_COPY || op == OP_TMA_COPY;
+}
+
+// A side that is each thread's own array, or at a place of its own.
+static bool is_own(const Emit *e, const IrBuffer *b, IrExpr *const *min)
+{
+    bool own = b && is_private(e, b);
+
+    for (int d = 0; b && d < b->rank; d++)
+        own |= min[d] && expr_varies(e, min[d]);
+    return own;
+}
+
 static void loop_over(Emit *e, IrStmt *s)
 {
     IrCopyMap m = {0};
@@ -101,13 +116,14 @@ static void loop_over(Emit *e, IrStmt *s)
         elements(e, s, &m);
         return;
     }
-    if (e->divergent) {
+    d.each = is_own(e, m.src.buffer, m.src.min) ||
+             is_own(e, m.dst.buffer, m.dst.min);
+    if (e->divergent && !d.each) {
         refuse(e, "%s that only some threads reach", op_surface(s->op));
         return;
     }
     sync_before(e, s);
-    if ((s->op == OP_COPY || s->op == OP_ASYNC_COPY || s->op == OP_TMA_COPY) &&
-        copy_vectors(e, s, &m))
+    if (!d.each && is_copy(s->op) && copy_vectors(e, s, &m))
         return;
     if (!m.rank)
         open_brace(e, "if (tid == 0) {");

@@ -103,6 +103,14 @@ static int thread_number(void)
     return run.current;
 }
 
+// Blocks run one after the other here: a grid of one is all that can meet.
+static void sync_grid(void)
+{
+    while (run.grid.x * run.grid.y * run.grid.z > 1)
+        wait_as(AT_POLL);
+    wait_as(AT_BLOCK);
+}
+
 static void pause_thread(void)
 {
     wait_as(AT_POLL);
@@ -124,6 +132,7 @@ typedef struct {
     int (*thread_number)(void);
     unsigned *block_number;
     void (*arrive_some)(int, int);
+    void (*sync_grid)(void);
     void (*pause)(void);
 } Emulator;
 
@@ -284,7 +293,7 @@ EXPORT cuModuleLoadData(void **module, const void *image)
     *e = (Emulator){&current_index, &run.block, &run.block_size, &run.grid,
                     &run.arena, sync_block, sync_count, sync_some, collect,
                     lane, thread_number, &run.blocks, arrive_some,
-                    pause_thread};
+                    sync_grid, pause_thread};
     return CUDA_OK;
 }
 

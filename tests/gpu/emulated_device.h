@@ -32,6 +32,7 @@ extern "C" struct Emulator {
     int (*thread_number)();
     unsigned *block_number;         // of all blocks that ran
     void (*arrive_some)(int id, int threads);
+    void (*sync_grid)();
     void (*pause)();                // others go on; what is polled may change
 } emulator;
 

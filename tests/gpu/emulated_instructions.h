@@ -70,6 +70,7 @@ static inline u32 ballot(bool x)
 static inline bool any_lane(bool x) { return ballot(x) != 0; }
 static inline bool all_lanes(bool x) { return ballot(x) == ~0u; }
 static inline void sync_warp() { ballot(true); }
+static inline void sync_grid() { emulator.sync_grid(); }
 static inline int block_count(bool x) { return emulator.sync_count(x); }
 static inline bool block_or(bool x) { return emulator.sync_count(x) > 0; }
 static inline bool block_and(bool x) { return emulator.sync_count(!x) == 0; }

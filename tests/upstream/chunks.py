@@ -23,6 +23,11 @@ def lower(size, diagonal):
     return torch.ones(size, size, dtype=torch.bool).tril(diagonal)
 
 
+# The hardware multiplies float32 as TF32, which rounds each of two operands by
+# up to 2^-11 of it.
+TF32 = 2**-10
+
+
 # Relative distance of all elements, as a check that raises.
 def check(name, want, got, limit=2e-2):
     want, got = want.double(), got.double()
