@@ -27,7 +27,7 @@ static Val shuffle(Lower *l, const IrExpr *e)
 
     if (e->args[2]->i64 == 64 && wave == 32)
         unsupported(l, "a shuffle among 64 lanes, where a warp has 32: such a "
-                       "program is for --target mi300x, whose waves have 64;");
+                       "program is for --target mi300x, whose waves have 64");
     else if (e->args[2]->i64 > wave)
         bad_program(l, "code-width", "a shuffle among %lld lanes: a warp has "
                     "%d", (long long)e->args[2]->i64, wave);
