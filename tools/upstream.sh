@@ -9,6 +9,9 @@
 # files. TILESIM is the program, LIMIT the seconds a file may take (120), COMMIT
 # the name of a checkout without git's records, JOBS the threads of a run.
 #
+# With CHECK=1 the examples go through `tilesim check` instead of `run`; what it
+# finds is held against tests/data/upstream_checks.tsv.
+#
 # A line per file: parse, stage, run, what it is compared with, verdict, seconds
 # and, where it fails, the first error. Nothing passes that only ran: a file
 # needs a verdict of tilesim or a check of its own, and exit 0.
@@ -19,6 +22,7 @@ pattern=${2:-.}
 tilesim=${TILESIM:-tilesim}
 python=${TILESIM_PYTHON:-python3}
 limit=${LIMIT:-120}
+command=run
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 declare -A count
@@ -61,7 +65,7 @@ done < <(cd "$dir" && find examples benchmark testing/python -name '*.py' \
 run() {
     local from
     from=$(date +%s%N)
-    timeout "$limit" "$tilesim" run "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout "$limit" "$tilesim" "$command" "$@" >"$work/out" 2>"$work/err" </dev/null
     rc=$?
     seconds=$(awk -v n=$(($(date +%s%N) - from)) 'BEGIN{printf "%.1f", n / 1e9}')
     why=$(grep -am1 'error: ' "$work/err" | sed "s|$dir/||g;s|$work/||g")
@@ -112,6 +116,10 @@ example() {             # file class how compared-with why-not
         rc=77 seconds=- why="no arguments for it in tests/data/upstream.tsv"
         : >"$work/out" ;;
     esac
+    if [ $command = check ]; then
+        checked "$1"
+        return
+    fi
     read -r launched judged checks small \
         <<<"$("$python" "$top/tools/upstream-sizes.py" "$work/out")"
     case $how,$rc in
@@ -139,6 +147,33 @@ example() {             # file class how compared-with why-not
     fi
 }
 
+# The findings of a file: confirmed by the table, or not.
+checked() {             # file
+    local found listed
+    found=$("$python" -c '
+import json, os, sys
+try:
+    findings = json.load(open(sys.argv[1]))["findings"]
+except ValueError:
+    sys.exit()
+for f in findings:
+    print(f["id"], os.path.basename(f["file"]) + ":" + str(f["line"]), sep="\t")
+' "$work/out" | sort -u)
+    listed=$(awk -F'\t' -v f="$1" '$1 == f { print $2 "\t" $3 }' \
+                 "$top/tests/data/upstream_checks.tsv" | sort -u)
+    add checked
+    if [ "$rc" -gt 1 ]; then
+        add "not run"
+        echo "$1: not run: $why"
+    elif [ "$found" = "$listed" ]; then
+        add "as listed"
+        [ -n "$found" ] && echo "$1: as listed:" $found
+    else
+        echo "$1: not as listed"
+        diff <(echo "$listed") <(echo "$found")
+    fi
+}
+
 # What the sizes leave untried; the table says why, if the file is the cause.
 sizes() {               # untried why-not
     if [ -z "$1" ]; then
@@ -152,6 +187,7 @@ sizes() {               # untried why-not
     fi
 }
 
+[ -n "${CHECK-}" ] && command=check
 cp "$top/tests/data/upstream.tsv" "$work/rows.tsv"      # as it is now
 while IFS=$'\t' read -r file class how with whynot; do
     case $file in \#*) continue ;; esac
@@ -159,6 +195,13 @@ while IFS=$'\t' read -r file class how with whynot; do
     [ -f "$dir/examples/$file" ] || continue
     example "$file" "$class" "$how" "$with" "$whynot"
 done <"$work/rows.tsv"
+
+if [ $command = check ]; then
+    echo "$(of checked) checked: $(of "as listed") as listed," \
+         "$(of "not run") not run"
+    [ $(($(of "as listed") + $(of "not run"))) = "$(of checked)" ]
+    exit
+fi
 
 # ---- test functions
 # A file is good when at least one of its functions asserts values, and every
