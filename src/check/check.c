@@ -56,6 +56,14 @@ const char *check_group_name(CheckGroup g)
     return names[g];
 }
 
+bool check_group_exists(CheckGroup g)
+{
+    for (int i = 0; i < FINDING_COUNT; i++)
+        if (infos[i].group == g)
+            return true;
+    return false;
+}
+
 // ---- hooks ---------------------------------------------------------------
 
 // Blocks that wait for each other take turns on one worker, whose shadows

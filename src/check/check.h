@@ -36,6 +36,7 @@ typedef struct {
 const FindingInfo *finding_info(FindingId id);
 bool finding_find(Text slug, FindingId *out);
 const char *check_group_name(CheckGroup g);
+bool check_group_exists(CheckGroup g);          // something can be found
 
 // Another place, or a line of facts where `at` has no file.
 typedef struct {

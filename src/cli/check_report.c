@@ -13,7 +13,8 @@
 static bool group_find(Text name, CheckGroup *out)
 {
     for (int i = 0; i < CHECK_GROUP_COUNT; i++)
-        if (text_is(name, check_group_name((CheckGroup)i))) {
+        if (text_is(name, check_group_name((CheckGroup)i)) &&
+            check_group_exists((CheckGroup)i)) {
             *out = (CheckGroup)i;
             return true;
         }
@@ -40,7 +41,7 @@ static _Noreturn void no_such(const Cli *c, const char *option, Text name)
               "'%s'?", option, TEXT_ARG(name), near);
 }
 
-static void only(const Cli *c, CheckWishes *w, Text list)
+static void only(const Cli *c, CheckWishes *w, OptionId o, Text list)
 {
     for (int i = 0; i < FINDING_COUNT; i++)
         w->level[i] = CHECK_OFF;
@@ -54,7 +55,7 @@ static void only(const Cli *c, CheckWishes *w, Text list)
         bool one = finding_find(name, &id);
 
         if (!one && !group_find(name, &group))
-            no_such(c, "--only", name);
+            no_such(c, o == OPT_ONLY ? "--only" : "--check", name);
         for (int f = 0; f < FINDING_COUNT; f++)
             if (one ? f == (int)id
                     : finding_info((FindingId)f)->group == group)
@@ -86,15 +87,15 @@ static void warn(const Cli *c, CheckWishes *w, Text t)
         w->groups |= 1u << finding_info(id)->group;
 }
 
-void check_wishes(const Cli *c, CheckWishes *w)
+void check_wishes(const Cli *c, OptionId o, CheckWishes *w)
 {
     const TextList *list = &c->values[OPT_WARN];
 
     w->groups = CHECK_ALL;
     for (int i = 0; i < FINDING_COUNT; i++)
         w->level[i] = finding_info((FindingId)i)->level;
-    if (cli_given(c, OPT_ONLY))
-        only(c, w, cli_text(c, OPT_ONLY, ""));
+    if (!text_is(cli_text(c, o, "all"), "all"))
+        only(c, w, o, cli_text(c, o, ""));
     for (int i = 0; i < list->len; i++)
         warn(c, w, list->at[i]);
 }
@@ -230,6 +231,8 @@ static void report_one(CheckReport *r, const KernelObject *k,
         r->suppressed++;
         return;
     }
+    if (level == CHECK_ERROR)
+        r->wrong |= 1u << finding_info(f->id)->group;
     if (is_known(r, f)) {
         tell(r, f, level);      // which only counts
         return;

@@ -13,8 +13,9 @@ typedef struct {
     unsigned groups;
 } CheckWishes;
 
-// Reads --only and -W; exits 2 on a name that is none.
-void check_wishes(const Cli *c, CheckWishes *w);
+// Reads the list of checks of option `o`, and -W; exits 2 on a name that is
+// none.
+void check_wishes(const Cli *c, OptionId o, CheckWishes *w);
 
 typedef struct {
     Cli *cli;
@@ -23,6 +24,7 @@ typedef struct {
     SarifLog *sarif;            // or NULL
     bool one_line;
     int errors, warnings, suppressed;
+    unsigned wrong;             // 1 << CHECK_...: which had an error
 } CheckReport;
 
 // Tells what of the findings is wanted and not suppressed in the source; a

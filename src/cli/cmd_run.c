@@ -99,6 +99,33 @@ static bool plan_targets(Run *r, const LaunchCase *c, const Device **devices,
     return true;
 }
 
+// ---- --check ----------------------------------------------------------------
+
+static void begin_watch(Run *r, const LaunchCase *c)
+{
+    RunWatch *w = &r->watch;
+    bool part = r->judge.block[0] >= 0 || r->judge.run_blocks;
+    w->host = r->s.host;
+    w->report.wrong = 0;
+    watch_begin(w, c->kernel, r->judge.event ? CODE_COUNTED : CODE_AS_WRITTEN,
+                watch_empty(w, c), part, &r->judge.observer);
+}
+
+static void end_watch(Run *r, const LaunchCase *c, const InterpResult *run)
+{
+    int errors = r->watch.report.errors;
+    watch_end(&r->watch, c->kernel, c->args, run);
+    r->findings += r->watch.report.errors - errors;
+}
+
+static void on_watching(void *ctx, KernelObject *k, const KernelArg *args,
+                        const bool *given, InterpOptions *run)
+{
+    Run *r = ctx;
+    r->watch.host = r->s.host;
+    watch_launch(&r->watch, k, args, given, run);
+}
+
 static ExitCode judge_case(Run *r, const RunCase *rc)
 {
     LaunchCase *c = rc->c;
@@ -106,20 +133,31 @@ static ExitCode judge_case(Run *r, const RunCase *rc)
     LdsReport targets;
     bool counted = plan_targets(r, c, devices, &targets);
     r->started = time_now();
+    if (r->watches)
+        begin_watch(r, c);
     Verdict v = verdict_run(r->s.host, c, rc->reference, &r->judge);
     r->judge.event = NULL;
+    r->judge.observer = NULL;
     if (counted)
         lds_report_count(&targets);
     run_progress_end(r);
     run_show_printed(r, &v.run);
-    run_report_findings(r, &v.run);
+    int64_t before = r->findings;
+    if (r->watches)
+        end_watch(r, c, &v.run);
+    else
+        run_report_findings(r, &v.run);
     run_note_launched(r, c->kernel, &v.run);
     ExitCode code = v.wrong ? EXIT_FINDINGS : EXIT_CLEAN;
     code = exit_worst(code, diag_fresh(r->s.cli->diag));
     RunReport report = {.cli = r->s.cli, .host = r->s.host, .c = c, .v = &v,
                         .file = r->s.path, .reference = rc->name,
                         .sweep = rc->sweep, .script = rc->script, .exit = code,
-                        .targets = counted ? &targets : NULL};
+                        .targets = counted ? &targets : NULL,
+                        .watched = r->watches ? r->watch.report.wishes.groups
+                                              : 0,
+                        .wrong = r->watch.report.wrong,
+                        .found = r->findings - before};
     show_report(r, &report);
     if (counted)
         lds_report_free(&targets);
@@ -249,7 +287,12 @@ static void on_launched(void *ctx, const KernelObject *k,
                         const InterpResult *run)
 {
     Run *r = ctx;
-    run_report_findings(r, run);
+    int errors = r->watch.report.errors;
+    if (r->watches)
+        watch_launched(&r->watch, k, run);
+    else
+        run_report_findings(r, run);
+    r->findings += r->watch.report.errors - errors;
     run_note_launched(r, k, run);
     r->launches++;
 }
@@ -458,7 +501,7 @@ int run_command(Run *r, Cli *c, HostOptions *options)
     if (c->json)
         json_open(r);
     if (open)
-        run_all(r), say_numerics(r);
+        run_all(r), watch_settle(&r->watch), say_numerics(r);
     if (parallel_cancelled() && r->launches == 0 && !c->json
         && !diag_errors(c->diag))
         fprintf(stderr, "tilesim: stopped by %s before a kernel ran\n",
@@ -478,5 +521,11 @@ int cmd_run(Cli *c)
     Run r = {.s = {.cli = c}, .command = "run", .judge_case = judge_case};
     HostOptions options = {.out = c->json ? stderr : stdout,
                            .launched = on_launched};
+    r.watches = cli_given(c, OPT_CHECKS);
+    if (r.watches) {
+        r.watch.report.cli = c;
+        check_wishes(c, OPT_CHECKS, &r.watch.report.wishes);
+        options.watching = on_watching;
+    }
     return run_command(&r, c, &options);
 }

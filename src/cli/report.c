@@ -238,12 +238,23 @@ static bool has_finding(const Verdict *v, const char *id)
     return false;
 }
 
+static void watched_checks(TextBuf *b, const RunReport *r)
+{
+    for (int g = 0; g < CHECK_GROUP_COUNT; g++)
+        if (r->watched >> g & 1 && g != CHECK_BOUNDS &&
+            check_group_exists((CheckGroup)g))
+            buf_printf(b, "   %s %s", check_group_name((CheckGroup)g),
+                       r->wrong >> g & 1 ? "WRONG" : "ok");
+}
+
 static void checks_line(TextBuf *b, const RunReport *r)
 {
     const Verdict *v = r->v;
     int64_t never = count_where(v, false), more = count_where(v, true);
     buf_printf(b, "\nchecks    bounds %s",
-               has_finding(v, "out-of-bounds") ? "WRONG" : "ok");
+               has_finding(v, "out-of-bounds") || r->wrong >> CHECK_BOUNDS & 1
+                   ? "WRONG" : "ok");
+    watched_checks(b, r);
     if (v->has_reference && never) {
         buf_puts(b, "   ");
         buf_grouped(b, never);
@@ -341,8 +352,9 @@ void report_last_line(TextBuf *b, const RunReport *r)
         buf_printf(b, "%d output%s right", judged, judged == 1 ? "" : "s");
     else
         buf_puts(b, "ran, compared with nothing");
-    buf_printf(b, ", %lld finding%s\n", (long long)v->run.finding_total,
-               v->run.finding_total == 1 ? "" : "s");
+    int64_t found = r->watched ? r->found : v->run.finding_total;
+    buf_printf(b, ", %lld finding%s\n", (long long)found,
+               found == 1 ? "" : "s");
 }
 
 static bool has_numbers(const Verdict *v)

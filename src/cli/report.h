@@ -2,6 +2,7 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include "check/check.h"
 #include "cli/cli.h"
 #include "host/launch.h"
 #include "support/json.h"
@@ -17,6 +18,8 @@ typedef struct {
     const struct LdsReport *targets;    // of --target, or NULL
     bool script;                // which has a last line of its own
     const char *subject;        // what is judged; NULL: "the program as written"
+    unsigned watched, wrong;    // of --check: checks made, and with findings
+    int64_t found;
     ExitCode exit;
 } RunReport;
 

@@ -4,6 +4,7 @@
 
 #include "cli/report.h"
 #include "cli/session.h"
+#include "cli/watch.h"
 
 typedef struct Run Run;
 
@@ -49,6 +50,8 @@ struct Run {
     ExitCode exit;
     bool last_upstream;         // what upstream's rule said of the last case
     int script_code;            // of sys.exit
+    RunWatch watch;                // with --check
+    bool watches;
     Launched *launched;         // with --json
     int launched_count;
 };

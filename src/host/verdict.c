@@ -356,6 +356,7 @@ static bool run_as_written(Host *h, LaunchCase *c, Verdict *v, uint8_t **writes,
         .progress_ctx = &progress,
         .event = options->event,
         .event_ctx = options->event_ctx,
+        .observer = options->observer,
     };
     CodeMode mode = options->event ? CODE_COUNTED : CODE_AS_WRITTEN;
     if (options->block[0] >= 0) {

@@ -114,6 +114,7 @@ typedef struct {
     void (*event)(void *ctx, int worker, int64_t block, int event,
                   const int64_t *values);
     void *event_ctx;
+    const struct InterpObserver *observer;      // likewise
     // `what` is done: "blocks", "f64 blocks", or "reference" with total 0.
     void (*progress)(void *ctx, const char *what, int64_t done, int64_t total);
     void *progress_ctx;
