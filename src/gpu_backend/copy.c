@@ -28,21 +28,121 @@ static void move(Emit *e, const IrCopyMap *m, int bytes, bool async)
         close_brace(e);
 }
 
+// ---- through registers -----------------------------------------------------
+
+// Whether every `v` registers of a loop are a run of points of one row.
+static bool has_runs(const Dist *d, int threads, int v)
+{
+    int n = d->layout->locals;
+
+    for (int i = 0; i < threads * n; i++) {
+        int first = d->points[i - i % n % v];
+        if (first % d->extent[d->rank - 1] % v ||
+            d->points[i] != (first < 0 ? -1 : first + i % n % v))
+            return false;
+    }
+    return n % v == 0;
+}
+
+// An element of a vector, as the other side has it.
+static Text converted(Emit *e, const IrCopyMap *m, Text x)
+{
+    return convert(e, m->dst.buffer->dtype, m->src.buffer->dtype, false, x,
+                   true);
+}
+
+static void load_vector(Emit *e, const IrCopyMap *m, int v)
+{
+    DType t = m->src.buffer->dtype;
+    Spot from = place_of_side(e, m->src.buffer, m->src.min, m->src.map);
+    Text have = guard_of(e, &from), at = element(e, &from);
+    int bytes = v * dtype_info(t)->bits / 8;
+
+    line(e, "alignas(16) %s x0[%d];", type_of(t), v);
+    if (have.len)
+        line(e, "move_or_clear<%d>(x0, &%.*s, %.*s);", bytes, TEXT_ARG(at),
+             TEXT_ARG(have));
+    else
+        line(e, "move<%d>(x0, &%.*s);", bytes, TEXT_ARG(at));
+}
+
+static void store_vector(Emit *e, const IrCopyMap *m, int v)
+{
+    DType t = m->dst.buffer->dtype;
+    Spot to = place_of_side(e, m->dst.buffer, m->dst.min, m->dst.map);
+    Text want = guard_of(e, &to), mine = e->dist->mine;
+
+    if (m->dst.buffer->scope == SCOPE_GLOBAL)
+        e->stored[root_buffer(m->dst.buffer)->id] = true;
+    if (mine.len && want.len)
+        want = text_format(e->arena, "%.*s && %.*s", TEXT_ARG(mine),
+                           TEXT_ARG(want));
+    else if (mine.len)
+        want = mine;
+    if (want.len)
+        line(e, "if (%.*s)", TEXT_ARG(want));
+    line(e, "%smove<%d>(&%.*s, y0);", want.len ? "    " : "",
+         v * dtype_info(t)->bits / 8, TEXT_ARG(element(e, &to)));
+}
+
+// Vectors of memory, elements of registers, and conversions in between.
+static void through_registers(Emit *e, const IrCopyMap *m, int v)
+{
+    bool from = in_registers(e, m->src.buffer);
+    bool to = in_registers(e, m->dst.buffer);
+
+    if (!from)
+        load_vector(e, m, v);
+    if (!to)
+        line(e, "alignas(16) %s y0[%d];", type_of(m->dst.buffer->dtype), v);
+    line(e, "#pragma unroll");
+    if (from || to) {
+        open_brace(e, "for (int i0 = 0, l0 = l; i0 < %d; i0++) {", v);
+        line(e, "const int l = l0 + i0;");
+    } else {
+        open_brace(e, "for (int i0 = 0; i0 < %d; i0++) {", v);
+    }
+    Spot x = place_of_side(e, m->src.buffer, m->src.min, m->src.map);
+    Spot y = place_of_side(e, m->dst.buffer, m->dst.min, m->dst.map);
+    Text value = converted(e, m, from ? element(e, &x) : TEXT("x0[i0]"));
+    line(e, "%.*s = %.*s;", TEXT_ARG(to ? element(e, &y) : TEXT("y0[i0]")),
+         TEXT_ARG(value));
+    close_brace(e);
+    if (!to)
+        store_vector(e, m, v);
+}
+
+static bool can_stage(const Emit *e, const Dist *d, int v)
+{
+    return !d->layout || (d->points && has_runs(d, e->threads, v));
+}
+
 // False: element by element, please.
 bool copy_vectors(Emit *e, IrStmt *s, const IrCopyMap *m)
 {
-    const PlanMove *plan = plan_copy_store(e->launch, s);
+    const PlanMove *plan = plan_copy_move(e->launch, s);
     bool async = plan && plan->kind == MOVE_CP_ASYNC;
-    Dist d = {.stmt = s, .rank = m->rank};
+    Dist d = {.stmt = s, .rank = m->rank, .layout = loop_layout(e, s)};
 
-    if (!plan || plan->width < 2)
+    if (!plan || !m->src.buffer)
+        return false;
+    if (plan->kind == MOVE_TMA || plan->kind == MOVE_BULK) {
+        refuse(e, "a copy that TMA makes here");
+        return true;
+    }
+    if (plan->width < 2)
         return false;
     d.vector = plan->width;
     for (int i = 0; i < m->rank; i++)
         if (!ir_is_int(m->extent[i], &d.extent[i]))
             return false;
     dist_open(e, &d);
-    move(e, m, plan->bytes, async);
+    if (!can_stage(e, &d, d.vector))
+        refuse(e, "vectors of this layout");
+    else if (d.layout || m->src.buffer->dtype != m->dst.buffer->dtype)
+        through_registers(e, m, d.vector);
+    else
+        move(e, m, plan->bytes, async);
     dist_close(e, &d);
     if (async && !e->in_ring)
         e->uses_async = true;

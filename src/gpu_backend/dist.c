@@ -166,7 +166,10 @@ static void open_layout(Emit *e, Dist *d)
         closed &= text[i].len > 0;
     }
     line(e, "#pragma unroll");
-    open_brace(e, "for (int l = 0; l < %d; l++) {", locals);
+    if (d->vector > 1)
+        open_brace(e, "for (int l = 0; l < %d; l += %d) {", locals, d->vector);
+    else
+        open_brace(e, "for (int l = 0; l < %d; l++) {", locals);
     d->mine = mine_text(e, d);
     d->braces = 1;
     if (!guard_by_index(e, d, text)) {

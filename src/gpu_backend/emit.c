@@ -283,11 +283,24 @@ static void aliases(Emit *e, const Uses *u)
     }
 }
 
+// What upstream's rules plan and no kernel of ours can do.
+static void refuse_plan(Emit *e, const PlanLaunch *l)
+{
+    if (l->refused)
+        refuse(e, "what upstream's compiler itself refuses (%s)", l->refused);
+    if (l->unheld)
+        refuse(e, "'%.*s', whose elements are not where they are needed,",
+               TEXT_ARG(l->unheld->name));
+    if (l->is_shuffled)
+        refuse(e, "shared memory of a pipeline in parts");
+}
+
 static void kernel_body(Emit *e, const Uses *u)
 {
     IrStmt *s = (IrStmt *)e->launch->stmt;
 
     e->at = s->at;
+    refuse_plan(e, e->launch);
     e->hazards = hazards_copy(e, &(Hazards){0});
     e->left = hazards_copy(e, &(Hazards){0});
     shared_pointers(e);

@@ -194,6 +194,26 @@ static void take(Emit *e, const IrStmt *s, const IrReduceShape *h)
     close_brace(e);
 }
 
+// Every holder of a result in `out` has it in `part` already.
+static void take_own(Emit *e, const IrStmt *s, const PlanReduce *r)
+{
+    const IrReduceShape *h = &r->shape;
+    Table t = table_over(e, e->plan->fragments[h->out->id]);
+
+    if (!r->is_own) {
+        refuse(e, "a reduction into threads that do not take part");
+        return;
+    }
+    for (int i = 0; i < cells(&t); i++)
+        t.value[i] = t.points[i] < 0 ? 0 : r->part->local[t.points[i]];
+    Text from = text_format(e->arena, "part[%.*s]",
+                            TEXT_ARG(fit(e, &t.t, true)));
+    open_registers(e, &t);
+    put(e, s, h, text_format(e->arena, "%.*s[l]",
+                             TEXT_ARG(e->buffer[h->out->id])), from);
+    close_brace(e);
+}
+
 static void deliver(Emit *e, const IrStmt *s, const PlanReduce *r)
 {
     const IrReduceShape *h = &r->shape;
@@ -212,6 +232,10 @@ static void deliver(Emit *e, const IrStmt *s, const PlanReduce *r)
     if (!registers && !in_shared(e, h->out)) {
         refuse(e, "a reduction of a tile into '%.*s'",
                     TEXT_ARG(h->out->name));
+        return;
+    }
+    if (registers && e->plan->rules == PLAN_TILELANG) {
+        take_own(e, s, r);
         return;
     }
     Table t = table_over(e, r->part);

@@ -19,6 +19,7 @@ typedef struct {
     int clock;
     bool inside;                    // of a statement that counts as one
     bool only_copies, only_rest;    // of a loop with producer warps
+    bool whole;                     // pipelines count as one statement
     struct {
         PlanBuffer *at;
         int len, room;
@@ -274,7 +275,7 @@ static void emit(Clock *c, IrStmt *s)
     } else if (s->kind == STMT_FOR || s->kind == STMT_WHILE ||
                s->kind == STMT_IF) {
         if (s->kind == STMT_FOR && s->loop == LOOP_PIPELINED &&
-            c->p->plan->rules == PLAN_TILELANG)
+            c->p->plan->rules == PLAN_TILELANG && !c->whole)
             q = plan_pipeline(c->p, s);
         if (q)
             emit_pipeline(c, q);
@@ -460,6 +461,50 @@ static void live_throughout(Clock *c)
     }
 }
 
+// Of the workspaces that copies of a reduction in a pipeline have, one is
+// enough where there is one copy.
+static bool is_first(const PlanBuffer *at, int i)
+{
+    for (int j = 0; j < i && !at[i].ir; j++)
+        if (!at[j].ir && at[j].stmt == at[i].stmt)
+            return false;
+    return true;
+}
+
+static bool shares(const PlanBuffer *a, const PlanBuffer *b)
+{
+    return in_arena(a) && in_arena(b) && a->offset < b->offset + b->bytes &&
+           b->offset < a->offset + a->bytes;
+}
+
+static const PlanBuffer *life_of(const Clock *c, const PlanBuffer *b)
+{
+    for (int i = 0; i < c->buffers.len; i++)
+        if (c->buffers.at[i].ir == b->ir && c->buffers.at[i].stmt == b->stmt)
+            return &c->buffers.at[i];
+    return b;
+}
+
+// Where a pipeline is one loop, everything in it lives as long as it runs: do
+// any two then share bytes?
+static bool collides(PlanState *p, IrStmt *launch, const PlanBuffer *at, int n)
+{
+    Clock c = {.p = p, .whole = true};
+
+    emit(&c, launch->then);
+    for (int i = 0; i < n; i++) {
+        const PlanBuffer *x = life_of(&c, &at[i]);
+        for (int j = 0; j < i; j++) {
+            const PlanBuffer *y = life_of(&c, &at[j]);
+            if (is_first(at, i) && is_first(at, j) &&
+                shares(&at[i], &at[j]) && x->last >= y->first &&
+                y->last >= x->first)
+                return true;
+        }
+    }
+    return false;
+}
+
 bool plan_arena(PlanState *p, IrStmt *launch)
 {
     Clock c = {.p = p};
@@ -476,5 +521,7 @@ bool plan_arena(PlanState *p, IrStmt *launch)
     pack(p, c.buffers.at, c.buffers.len);
     p->launch->buffers = c.buffers.at;
     p->launch->buffer_count = c.buffers.len;
+    p->launch->is_shuffled = p->plan->rules == PLAN_TILELANG &&
+                             collides(p, launch, c.buffers.at, c.buffers.len);
     return true;
 }

@@ -452,7 +452,7 @@ static bool find_ring(void *ctx, IrStmt *s)
     PlanRing r = {.loop = s};
     PlanFeed feed = {.loop = s};
 
-    if (s == p->launch->feed.loop)
+    if (s == p->launch->feed.loop || s == p->fed)
         return false;
     if (s->kind != STMT_FOR || s->loop != LOOP_PIPELINED)
         return true;
@@ -491,6 +491,18 @@ static void set_slots(PlanState *p)
     }
 }
 
+// As many slots as upstream gives each of a ring's tiles.
+static void take_slots(PlanState *p)
+{
+    for (int i = 0; i < p->launch->ring_count; i++) {
+        PlanRing *r = &p->launch->rings[i];
+        for (int j = 0; j < r->count; j++) {
+            int slots = p->slots[r->copies[j].map.dst.buffer->id];
+            r->stages = slots < r->stages ? slots : r->stages;
+        }
+    }
+}
+
 void plan_find_rings(PlanState *p, IrStmt *launch)
 {
     Find f = {.p = p, .launch = launch, .by_threads = true,
@@ -503,7 +515,10 @@ void plan_find_rings(PlanState *p, IrStmt *launch)
     ir_walk(launch->then, count_loop, NULL, &loops);
     p->launch->rings = new_array(p->arena, PlanRing, loops + 1);
     ir_walk(launch->then, find_ring, NULL, &f);
-    set_slots(p);
+    if (p->plan->rules == PLAN_TILESIM)
+        set_slots(p);
+    else
+        take_slots(p);
 }
 
 // One stage less for the deepest; false where all have one.

@@ -622,6 +622,33 @@ static int count_spilled(const PlanState *p)
     return n;
 }
 
+// Upstream's layouts, held against what registers of ours can do; reductions
+// get the steps that combine them.
+void plan_find_unheld(PlanState *p)
+{
+    PlanLaunch *l = p->launch;
+    int n = p->kernel->buffer_count;
+    bool *spilled = p->spilled;
+    PlanUnit *unit = new_array(p->arena, PlanUnit, l->gemm_count + 1);
+    Known k = {.fragment = p->fragment,
+               .layout = new_array(p->arena, PlanFragment *, p->ops.len + 1)};
+
+    k.spilled = p->spilled = new_array(p->arena, bool, n + 1);
+    for (int i = 0; i < p->ops.len; i++)
+        k.layout[i] = p->ops.at[i].layout;
+    for (int i = 0; i < l->gemm_count; i++)
+        unit[i] = l->gemms[i].unit;
+    plan_spill_odd(p);
+    for (int i = 0; i < p->ops.len; i++)
+        spill_op(p, &k, i);
+    for (int i = 0; i < n && !l->unheld; i++)
+        if (p->spilled[i])
+            l->unheld = p->kernel->buffers[i];
+    for (int i = 0; i < l->gemm_count; i++)
+        l->gemms[i].unit = unit[i];
+    p->spilled = spilled;
+}
+
 void plan_infer_own(PlanState *p)
 {
     Known k;

@@ -319,6 +319,22 @@ static int lanes_for(const PlanState *p, const IrStmt *s, int64_t results,
     return threads % warp ? 1 : lanes;
 }
 
+// Whether the threads that hold a result in `out` are among those that have
+// combined it.
+static bool is_own(const PlanFragment *out, const PlanFragment *part)
+{
+    for (int e = 0; e < out->elements; e++)
+        for (int r = 0; r < out->replicas; r++) {
+            int t = out->thread[(size_t)r * out->elements + e], k = 0;
+            while (k < part->replicas &&
+                   part->thread[(size_t)k * part->elements + e] != t)
+                k++;
+            if (k == part->replicas)
+                return false;
+        }
+    return true;
+}
+
 static void keep_reduce(PlanState *p, const PlanOp *op)
 {
     PlanLaunch *l = p->launch;
@@ -345,8 +361,10 @@ static void keep_reduce(PlanState *p, const PlanOp *op)
         }
         r.lanes = lanes_for(p, op->stmt, r.results, extent);
     }
-    if (out && !(r.part && plan_same(out, r.part)) &&
-        r.workspace < r.results * bytes)
+    if (p->plan->rules == PLAN_TILELANG)
+        r.is_own = out && r.part && is_own(out, r.part);
+    else if (out && !(r.part && plan_same(out, r.part)) &&
+             r.workspace < r.results * bytes)
         r.workspace = r.results * bytes;
     l->reduces[l->reduce_count++] = r;
 }

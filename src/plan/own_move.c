@@ -152,13 +152,17 @@ static void add_loop(Moves *m, const PlanLoop *l, const PlanFragment *layout)
     }
 }
 
-const PlanMove *plan_copy_store(const PlanLaunch *l, const IrStmt *s)
+const PlanMove *plan_copy_move(const PlanLaunch *l, const IrStmt *s)
 {
-    for (int i = 0; i < l->move_count; i++)
-        if (l->moves[i].stmt == s && l->moves[i].way == MOVE_STORE &&
-            l->moves[i].loop && l->moves[i].loop->is_copy)
-            return &l->moves[i];
-    return NULL;
+    const PlanMove *found = NULL;
+
+    for (int i = 0; i < l->move_count; i++) {
+        const PlanMove *v = &l->moves[i];
+        if (v->stmt == s && v->loop && v->loop->is_copy &&
+            (!found || v->way == MOVE_STORE))
+            found = v;
+    }
+    return found;
 }
 
 // ---- gemm ------------------------------------------------------------------

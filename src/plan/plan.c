@@ -68,9 +68,12 @@ static bool build_launch(void *ctx, IrStmt *s)
         plan_pipelines(p, s);
         plan_moves(p, s);
         plan_tasks(p);
+        plan_find_unheld(p);
+        plan_find_rings(p, s);
+        plan_keep_own(p);
     }
     b->ok &= plan_arena(p, s);
-    while (b->ok && !plan_fits(p) &&
+    while (b->ok && p->plan->rules == PLAN_TILESIM && !plan_fits(p) &&
            (plan_shrink_rings(p) || plan_shrink_feed(p)))
         b->ok &= plan_arena(p, s);
     if (b->ok && p->plan->rules == PLAN_TILESIM)

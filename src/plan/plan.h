@@ -110,16 +110,16 @@ typedef struct {
     const PlanGemm *gemm;
 } PlanTask;
 
-// Rules `tilesim`: which thread runs which point of a T.Parallel, or of a tile
+// Which thread runs which point of a T.Parallel, or of a tile
 // operation as one, that touches registers. Other loops spread evenly.
 typedef struct {
     const IrStmt *stmt;
     const PlanFragment *layout;
 } PlanLoopMap;
 
-// Rules `tilesim`: a reduction. Where the source is in registers every thread
-// combines what it has of each result (`part` says of which), and then with the
-// threads at XOR distance steps[0], steps[1], ...
+// A reduction. Where the source is in registers every thread combines what it
+// has of each result (`part` says of which), and then with the threads at XOR
+// distance steps[0], steps[1], ...
 typedef struct {
     const IrStmt *stmt;
     IrReduceShape shape;
@@ -129,6 +129,7 @@ typedef struct {
     int lanes;                      // of a source in shared memory: threads
                                     // that share a result
     int64_t workspace;              // bytes of shared memory; 0: none
+    bool is_own;                    // holders of a result have combined it
 } PlanReduce;
 
 // Rules `tilesim`, sm_90: a tile that a producer warp brings by TMA, as boxes
@@ -182,6 +183,10 @@ typedef struct {
     int producers;                  // threads added to feed a pipeline
     int barriers;                   // mbarriers
     const char *refused;            // why upstream's compiler gives up, or NULL
+    const IrBuffer *unheld;         // rules `tilelang`: a fragment that is not
+                                    // where its statements need it, or NULL
+    bool is_shuffled;               // rules `tilelang`: what shares memory is
+                                    // apart in a pipeline of theirs alone
     PlanRegisters registers;
     int64_t arena, static_bytes;
     PlanBuffer *buffers;
@@ -248,8 +253,9 @@ bool plan_config(const IrKernel *k, const char *key);
 // MFMA: all that a lane needs for a step at once, where they lie along k.
 typedef enum { READ_PLAIN, READ_ROWS, READ_COLUMNS } PlanRead;
 PlanRead plan_reads(const PlanGemm *g, bool is_b);
-// The instruction by which a statement that is a copy stores, or NULL.
-const PlanMove *plan_copy_store(const PlanLaunch *l, const IrStmt *s);
+// The instruction by which a statement that is a copy stores to memory, or else
+// loads; NULL where there is neither.
+const PlanMove *plan_copy_move(const PlanLaunch *l, const IrStmt *s);
 // What every plan must hold; reports ids "plan-...".
 bool plan_verify(const Plan *p);
 void plan_print(TextBuf *out, const Plan *p);

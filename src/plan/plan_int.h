@@ -96,6 +96,7 @@ void plan_shared_layouts(PlanState *p);
 // infer.c
 void plan_infer(PlanState *p);
 void plan_infer_own(PlanState *p);
+void plan_find_unheld(PlanState *p);
 // Where the parts of the results are that threads have of `src`.
 PlanFragment *plan_reduced(PlanState *p, const IrReduceShape *r,
                            const PlanFragment *src);

@@ -125,8 +125,19 @@ static bool is_masked(const PlanState *p, const PlanLoop *l,
     return false;
 }
 
+// Whether a side of a tile operation may reach past the end of its row.
+static bool may_leave(const PlanLoop *l, const PlanAccess *a, int64_t row)
+{
+    int last = a->buffer->rank - 1, along = a->map[last];
+    int64_t first = 0;
+
+    return (a->min[last] && !ir_is_int(a->min[last], &first)) ||
+           first + (along < 0 ? 1 : l->extent[along]) > row;
+}
+
 // The widest vector of a global row that starts where the access does.
-static int aligned(const PlanState *p, const PlanAccess *a, int width)
+static int aligned(const PlanState *p, const PlanLoop *l, const PlanAccess *a,
+                   int width)
 {
     const IrBuffer *b = a->buffer;
     int64_t row;
@@ -139,6 +150,8 @@ static int aligned(const PlanState *p, const PlanAccess *a, int width)
         width = gcd(width, row);
     if (a->expr[b->rank - 1])
         return width;
+    if (b->rank == 1 && may_leave(l, a, row))
+        width = gcd(width, row);
     return gcd(width, divisor(p, a->min[b->rank - 1], NULL));
 }
 
@@ -154,7 +167,7 @@ static int plan_limit(const PlanState *p, const PlanLoop *l)
         bool stays = !a->is_store && plan_stays(p, l, a);
         if (constrains(l, a->buffer) && !stays)
             width = gcd(width, 128 / bits);
-        width = aligned(p, a, width);
+        width = aligned(p, l, a, width);
     }
     if (wanted > 0 && width % wanted == 0)
         width = (int)wanted;

@@ -1,0 +1,3 @@
+gpu upstream.tile --as=tilelang --target=a100 --kernel=through_shared --emit=cuda -o /dev/null
+gpu upstream.tile --as=tilelang --target=h100 --kernel=through_shared --emit=cuda
+gpu upstream.tile --as=tilelang --target=a100 --kernel=uneven --emit=cuda
