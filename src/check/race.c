@@ -56,11 +56,30 @@ static bool same_index(const Access *x, const Access *y)
     return true;
 }
 
+static int64_t magnitude(int64_t v)
+{
+    return v < 0 ? -v : v;
+}
+
+// One offset that moves by `col` from column to column: rows of at most
+// |row| / |col| columns do not meet.
+static bool is_flat_apart(const Code *c, const AccessDim *x, const Space *s)
+{
+    int cols = s->extent[s->rank - 1];
+
+    if (s->rank < 2 || !x->col)
+        return x->col != 0;
+    return c->constant[cols] != DT_NONE &&
+           c->slot[cols].i <= magnitude(x->row) / magnitude(x->col);
+}
+
 // Does each iteration have an element of its own, by the form of the index?
-static bool is_apart(const Access *a, const Space *s)
+static bool is_apart(const Code *c, const Access *a, const Space *s)
 {
     bool row = s->rank < 2, col = false;
 
+    if (a->kind == ACCESS_FLAT && s->rank <= 2 && !a->permuted)
+        return is_flat_apart(c, &a->dim[0], s);
     if (s->rank > 2 || a->kind != ACCESS_DIMS || a->permuted)
         return false;
     for (int d = 0; d < a->rank; d++) {
@@ -95,7 +114,7 @@ static bool is_suspect(const Code *c, const InstrList *body, int first,
             (in->op == INSTR_VATOMIC || !same_index(a, store)))
             return true;
     }
-    return !is_apart(store, space);
+    return !is_apart(c, store, space);
 }
 
 static void find_loop(Check *k, int launch, int first)
