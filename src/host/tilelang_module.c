@@ -596,6 +596,10 @@ static bool lookup(Lang *l, Module *m, Text name, Value *out)
         return true;
     if (matrix_code(l, m->name, name, out))
         return true;
+    // upstream's module has two emitters: another one cannot be imported
+    if (text_is(m->name, "tilelang.cuda.intrinsics.macro.mma_macro_generator")
+        && text_ends(name, "IntrinEmitter"))
+        return false;
     if (known_part(lang_options(l)->ctx, full, out))
         return true;
     if (of_compiler(full)) {
