@@ -36,9 +36,9 @@ def check_gemm():
 
 def check_index():
     q = torch.randn(2, 5, 32, 64, dtype=torch.float32).to(torch.float8_e4m3fn)
-    k = torch.randn(2, 200, 64, dtype=torch.float32).to(torch.float8_e4m3fn)
+    k = torch.randn(2, 600, 64, dtype=torch.float32).to(torch.float8_e4m3fn)
     q_s = torch.rand(2, 5, 32, dtype=torch.float32)
-    k_s = torch.rand(2, 200, dtype=torch.float32)
+    k_s = torch.rand(2, 600, dtype=torch.float32)
     got = m.fp8_index(q, q_s, k, k_s)
     score = torch.einsum("bmhd,bnd->bmnh", q.float(), k.float()).relu()
     want = (score * q_s.unsqueeze(2)).sum(-1) * k_s.unsqueeze(1)
