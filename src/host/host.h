@@ -125,6 +125,8 @@ struct KernelObject {
     bool failed[CODE_CONTROL + 1];
     const PlanMatrices *matrices;   // how it computes T.gemm; NULL: IEEE
     bool no_matrices;           // that was asked for, and reported impossible
+    Text source;                // on a GPU: see kernel_source
+    bool source_tried;
     const Dict *arguments;      // Python arguments it was made with, by name
     int const_count;            // the last of them are T.const sizes
     const Dict *config;         // of @autotune, where one was used

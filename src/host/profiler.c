@@ -1,6 +1,7 @@
 // profiler.c - kernel.get_profiler() and the other methods of a kernel.
 #include <math.h>
 
+#include "gpu_backend/gpu_backend.h"
 #include "host/host.h"
 #include "support/parallel.h"
 
@@ -189,6 +190,37 @@ bool kernel_getattr(Lang *l, Foreign *self, Text name, Value *out, Span at)
     return true;
 }
 
+// CUDA or HIP of tilesim's own, where it can be made.
+static Text own_source(KernelObject *k)
+{
+    const HostOptions *o = &k->host->options;
+
+    if (k->source_tried)
+        return k->source;
+    k->source_tried = true;
+    DiagHold hold = diag_hold(o->diag);
+    Plan *p = plan_build(o->arena, k->ir, o->device, PLAN_TILESIM);
+    GpuProgram *g = p ? gpu_emit(o->arena, p, gpu_dialect_of(o->device),
+                                 o->sources) : NULL;
+    diag_settle(o->diag, &hold, true);
+    if (g)
+        k->source = g->source;
+    return k->source;
+}
+
+// The text that upstream would generate is not known: what is returned prints
+// as tilesim's own, and nothing else is known of it.
+static Value kernel_source(Lang *l, KernelObject *k, Span at)
+{
+    Text own = own_source(k);
+
+    diag_warning(k->host->options.diag, at, "no-source", own.len
+                 ? "this is device source of tilesim's own; upstream's is not "
+                   "known"
+                 : "there is no device source of this kernel");
+    return own.len ? v_unseen_text(l, own) : v_unseen(l);
+}
+
 bool kernel_method(Lang *l, Foreign *self, Text name, const Args *args,
                    Value *out)
 {
@@ -202,8 +234,11 @@ bool kernel_method(Lang *l, Foreign *self, Text name, const Args *args,
         *out = run_once(l, p, args);
         return true;
     }
-    if (text_is(name, "get_kernel_source") || text_is(name, "get_host_source")
-        || text_is(name, "show_source")
+    if (text_is(name, "get_kernel_source")) {
+        *out = kernel_source(l, k, args->at_span);
+        return true;
+    }
+    if (text_is(name, "get_host_source") || text_is(name, "show_source")
         || text_is(name, "show_ptx")) {
         diag_warning(k->host->options.diag, args->at_span, "no-source",
                      "there is no device source in a run on the CPU");

@@ -56,6 +56,7 @@ int64_t lang_differences(const Lang *l);
 // text of a kernel: see unseen.c. An assert on it is counted as not compared;
 // a branch on it is a guess.
 Value v_unseen(Lang *l);
+Value v_unseen_text(Lang *l, Text text);        // text: when it is printed
 bool v_is_unseen(Value v);
 void lang_not_compared(Lang *l, Span at);
 typedef struct {

@@ -18,14 +18,10 @@ enum {
 typedef struct {
     Foreign foreign;
     bool asserts;               // named assert_...: calling it is an assert
+    Text text;                  // what stands for it when it is printed
 } UnseenValue;
 
 static const ForeignType unseen_type;
-
-static Value itself(Foreign *self)
-{
-    return v_foreign(self);
-}
 
 static Value make(Lang *l, bool asserts)
 {
@@ -33,6 +29,12 @@ static Value make(Lang *l, bool asserts)
 
     u->asserts = asserts;
     return lang_adopt(l, &u->foreign, &unseen_type, sizeof *u);
+}
+
+// What is made of it: as little known.
+static Value made_of(Lang *l, Foreign *self)
+{
+    return ((UnseenValue *)self)->text.len ? make(l, false) : v_foreign(self);
 }
 
 static void guess(Lang *l, Span at)
@@ -54,7 +56,7 @@ static void visit(Lang *l, Foreign *self, const Function *f, Span at)
     for (int i = 0; i < function_param_count(f); i++) {
         function_param(f, i, &fallback, &has);
         if (!has)
-            args.at[args.count++] = itself(self);
+            args.at[args.count++] = made_of(l, self);
     }
     guess(l, at);
     lang_call(l, (Value){.kind = VAL_FUNCTION, .function = (Function *)f},
@@ -84,7 +86,7 @@ static bool unseen_getattr(Lang *l, Foreign *self, Text name, Value *out,
     (void)at;
     if (text_starts(name, "__") && !text_is(name, "__name__"))
         return false;
-    *out = text_starts(name, "assert") ? make(l, true) : itself(self);
+    *out = text_starts(name, "assert") ? make(l, true) : made_of(l, self);
     return true;
 }
 
@@ -102,7 +104,7 @@ static bool unseen_method(Lang *l, Foreign *self, Text name, const Args *args,
         lang_not_compared(l, args->at_span);
     else
         check_call(l, self, args);
-    *out = itself(self);
+    *out = made_of(l, self);
     return true;
 }
 
@@ -112,13 +114,13 @@ static Value unseen_call(Lang *l, Foreign *self, const Args *args)
         lang_not_compared(l, args->at_span);
     else
         check_call(l, self, args);
-    return itself(self);
+    return made_of(l, self);
 }
 
 static Value unseen_getitem(Lang *l, Foreign *self, Value index, Span at)
 {
-    (void)l, (void)index, (void)at;
-    return itself(self);
+    (void)index, (void)at;
+    return made_of(l, self);
 }
 
 static void unseen_setitem(Lang *l, Foreign *self, Value index, Value v,
@@ -137,8 +139,8 @@ static bool unseen_binary(Lang *l, AstOp op, Value a, Value b, Value *out,
 
 static Value unseen_unary(Lang *l, AstOp op, Foreign *self, Span at)
 {
-    (void)l, (void)op, (void)at;
-    return itself(self);
+    (void)op, (void)at;
+    return made_of(l, self);
 }
 
 static bool unseen_truth(Lang *l, Foreign *self, Span at)
@@ -157,14 +159,19 @@ static int64_t unseen_length(Lang *l, Foreign *self, Span at)
 
 static void unseen_repr(Lang *l, Foreign *self, TextBuf *out)
 {
-    (void)l, (void)self;
-    buf_puts(out, "// no device source: run on the CPU\n");
+    const UnseenValue *u = (UnseenValue *)self;
+
+    (void)l;
+    if (u->text.len)
+        buf_text(out, u->text);
+    else
+        buf_puts(out, "// no device source: run on the CPU\n");
 }
 
 static Value unseen_enter(Lang *l, Foreign *self, Span at)
 {
-    (void)l, (void)at;
-    return itself(self);
+    (void)at;
+    return made_of(l, self);
 }
 
 static void unseen_exit(Lang *l, Foreign *self, Span at)
@@ -185,6 +192,14 @@ Value v_unseen(Lang *l)
 {
     l->more->unseen_made++;
     return make(l, false);
+}
+
+Value v_unseen_text(Lang *l, Text text)
+{
+    Value v = v_unseen(l);
+
+    ((UnseenValue *)v.foreign)->text = text;
+    return v;
 }
 
 bool v_is_unseen(Value v)
