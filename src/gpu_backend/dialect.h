@@ -15,7 +15,8 @@ struct GpuDialect {
     const char *title;          // "CUDA"
     DeviceVendor vendor;
     const char *kernel;         // of a function that is launched
-    const char *bounds[2];      // around how many threads it has
+    const char *bounds[3];      // around how many threads it has; between them,
+                                // that one block has all registers of an SM
     const char *thread[3], *block[3], *blocks[3];   // indices and their count
     const char *device;         // of a function that kernels call
     const char *constant;       // of a table

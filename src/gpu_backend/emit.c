@@ -328,8 +328,9 @@ static void kernel(Emit *e, const Uses *u)
     note_line(e, e->launch->stmt);
     line(e, "%s %s%d%s%s", e->dialect->kernel, e->dialect->bounds[0],
          e->threads + e->launch->producers,
-         e->launch->producers || e->launch->fragment_count ? ", 1" : "",
-         e->dialect->bounds[1]);
+         e->launch->producers || e->launch->fragment_count
+             ? e->dialect->bounds[1] : "",
+         e->dialect->bounds[2]);
     line(e, "%.*s(", TEXT_ARG(g->symbol));
     print_params(e);
     line(e, "{");
