@@ -258,19 +258,6 @@ static void json_kernel(Json *out, const Job *j)
     key_int(out, "private_bytes", k->scratch_bytes);
 }
 
-static void json_counters(Json *out, const Job *j)
-{
-    json_key(out, TEXT("counters"));
-    json_begin_object(out);
-    for (int c = 0; c < GFX_COUNTERS; c++)
-        key_int(out, gfx_counter_name((GfxCounter)c), j->done.result.count[c]);
-    json_end_object(out);
-    key_text(out, "conflicts_basis",
-             text_of(isa_counter_basis(&j->done.result, COUNT_CONFLICT)));
-    key_text(out, "sectors_basis",
-             text_of(isa_counter_basis(&j->done.result, COUNT_LOAD_SECTORS)));
-}
-
 static void report_json(Job *j)
 {
     TextBuf b = {0};
@@ -284,7 +271,7 @@ static void report_json(Job *j)
     json_sizes(&out, "block", j->launch.block);
     json_kernel(&out, j);
     key_int(&out, "interleavings", j->done.count);
-    json_counters(&out, j);
+    isa_json_counters(&out, &j->done.result);
     json_key(&out, TEXT("findings"));
     json_begin_array(&out);
     for (int i = 0; i < j->done.finding_count; i++)

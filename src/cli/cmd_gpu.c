@@ -116,6 +116,24 @@ static GpuForm form_of(const GpuRun *g)
     return g->emit == EMIT_PTX ? GPU_PTX : GPU_CUBIN;
 }
 
+static bool build(GpuRun *g, GpuKernel *k, const char *arch)
+{
+    Cli *c = g->run.s.cli;
+    const char *why;
+
+    if (!gpu_kernel_build(k, arch, form_of(g)))
+        return false;
+    if (!is_amd(g))
+        return true;
+    if (isa_image_usage(c->arena, k->built.image, &k->built, &why)) {
+        gpu_check_plan(c->diag, k);
+        return true;
+    }
+    diag_error(c->diag, EXIT_ENVIRONMENT, (Span){0}, "gpu-image",
+               "what %.*s made %s", TEXT_ARG(k->built.toolchain), why);
+    return false;
+}
+
 // ---- what is written --------------------------------------------------------
 
 // To -o FILE, or to standard output.
@@ -203,9 +221,39 @@ static void show_nothing(GpuRun *g, Text sweep, ExitCode code)
     buf_release(&b);
 }
 
+// ---- what the plan says of shared memory ------------------------------------
+
+static bool start_counts(const GpuKernel *k, LaunchCase *c, VerdictOptions *o,
+                         GpuReport *report)
+{
+    const Plan *plans[] = {k->plan};
+
+    if (!counts_for_run(c->kernel, plans, 1, c->args, &report->counts))
+        return false;
+    o->event = count_event;
+    o->event_ctx = report->counts.events;
+    return true;
+}
+
+static GpuPlanned planned_counts(const GpuKernel *k, const GpuReport *report)
+{
+    Counter *c = counts_of(&report->counts, k->host->options.arena, k->plan);
+    GpuPlanned sum = {.known = true};
+    int n;
+    const CountLaunch *l = count_launches(c, &n);
+
+    for (int i = 0; i < n; i++) {
+        sum.conflicts += l[i].shared.conflicts;
+        sum.issues += l[i].shared.issues;
+        sum.unknown += l[i].unknown;
+    }
+    return sum;
+}
+
 // The CPU's run, which is what the device is held to; with --bench of some
 // blocks alone, and without the reference, which takes long at such sizes.
-static Verdict run_on_cpu(GpuRun *g, const RunCase *rc)
+static Verdict run_on_cpu(GpuRun *g, const RunCase *rc, const GpuKernel *k,
+                          GpuReport *report)
 {
     Run *r = &g->run;
     VerdictOptions o = r->judge;
@@ -217,7 +265,11 @@ static Verdict run_on_cpu(GpuRun *g, const RunCase *rc)
         o.run_blocks = r->judge.sample_blocks;
     }
     r->started = time_now();
+    bool counted = g->executor && !o.run_blocks && start_counts(k, rc->c, &o,
+                                                               report);
     Verdict v = verdict_run(r->s.host, rc->c, reference, &o);
+    if (counted)
+        report->planned = planned_counts(k, report);
     run_progress_end(r);
     run_show_printed(r, &v.run);
     run_report_findings(r, &v.run);
@@ -248,7 +300,7 @@ static void judge_outputs(GpuRun *g, const RunCase *rc, GpuCase *c,
     Run *r = &g->run;
     GpuBench bench;
     bool timed = !g->bench || gpu_bench(c, g->runs, &bench);
-    Verdict v = run_on_cpu(g, rc);
+    Verdict v = run_on_cpu(g, rc, report->kernel, report);
 
     if (!v.failed && !v.stopped && timed) {
         gpu_verify_judge(c, gv, &v, &r->judge);
@@ -264,6 +316,7 @@ static void judge_outputs(GpuRun *g, const RunCase *rc, GpuCase *c,
         report->run.exit = EXIT_CLEAN;
     }
     verdict_release(&v);
+    counts_release(&report->counts);
 }
 
 // The code of what was compared.
@@ -291,7 +344,7 @@ static GpuReport new_report(GpuRun *g, const GpuKernel *k)
     return (GpuReport){
         .run = {.cli = r->s.cli, .host = r->s.host, .file = r->s.path,
                 .subject = "the kernel on the device", .exit = EXIT_CLEAN},
-        .kernel = k, .arch = arch_of(g)};
+        .kernel = k, .arch = arch_of(g), .executor = g->executor};
 }
 
 static ExitCode judge_case(Run *r, const RunCase *rc)
@@ -314,7 +367,7 @@ static ExitCode judge_case(Run *r, const RunCase *rc)
         report.run.sweep = rc->sweep;
         report.run.script = rc->script;
         keep_source(g, &kernel);
-        if (gpu_kernel_build(&kernel, report.arch, form_of(g)))
+        if (build(g, &kernel, report.arch))
             code = run_on_device(g, rc, &kernel, &report);
     }
     code = exit_worst(code, diag_fresh(r->s.cli->diag));
@@ -348,7 +401,7 @@ static void write_kernel(GpuRun *g, GpuKernel *k, Text sweep)
         write_text(g, k->program->source);
         return;
     }
-    if (!gpu_kernel_build(k, report.arch, form_of(g)))
+    if (!build(g, k, report.arch))
         return;
     report.run.sweep = sweep;
     if (g->emit == EMIT_PTX)
@@ -420,7 +473,7 @@ static void on_launching(void *ctx, KernelObject *k, KernelArg *args)
         || !gpu_kernel_make(g->run.s.host, k, g->target, g->rules, &p->kernel))
         return;
     keep_source(g, &p->kernel);
-    p->active = gpu_kernel_build(&p->kernel, arch_of(g), form_of(g))
+    p->active = build(g, &p->kernel, arch_of(g))
                 && gpu_case_make(g->gpu, &p->kernel, &p->launch, &p->c)
                 && gpu_verify_run(&p->c, false, &p->verdict);
 }
@@ -526,9 +579,9 @@ static void read_target(GpuRun *g, const Cli *c)
         diag_error(c->diag, EXIT_LIMIT, (Span){0}, "not-built",
                    "'gpu' for %s is not built yet", devices[0]->title);
     if (g->emit && amd != (g->emit >= EMIT_HIP))
-        cli_usage(c, "--emit %s is not for --target %s: an %s target is wanted",
+        cli_usage(c, "--emit %s is not for --target %s, which takes %s",
                   cli_text(c, OPT_EMIT, "").at, devices[0]->name,
-                  amd ? "NVIDIA" : "AMD");
+                  amd ? "hip and isa" : "cuda and ptx");
     if (cli_given(c, OPT_TARGET) || g->run.kernel_only)
         g->target = devices[0];
 }

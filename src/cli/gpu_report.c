@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "cli/gpu_report.h"
+#include "cli/isa_device.h"
+#include "device/occupancy.h"
 
 static void head(TextBuf *b, size_t *line, const char *name)
 {
@@ -62,12 +64,10 @@ static void plan_line(TextBuf *b, const GpuReport *r)
     buf_addc(b, '\n');
 }
 
-const GpuUsage *gpu_report_usage(const GpuReport *r, const GpuLaunch *l)
+const GpuUsage *gpu_usage(const GpuBuilt *b, Text symbol)
 {
-    const GpuBuilt *b = &r->kernel->built;
-
     for (int i = 0; i < b->usage_count; i++)
-        if (text_eq(b->usage[i].symbol, l->symbol))
+        if (text_eq(b->usage[i].symbol, symbol))
             return &b->usage[i];
     return NULL;
 }
@@ -90,15 +90,54 @@ static void build_line(TextBuf *b, const GpuReport *r)
     buf_printf(b, "%.*s %.2f s", TEXT_ARG(g->toolchain), g->seconds);
     for (int i = 0; i < r->kernel->program->launch_count; i++) {
         const GpuUsage *u =
-            gpu_report_usage(r, &r->kernel->program->launches[i]);
+            gpu_usage(g, r->kernel->program->launches[i].symbol);
 
-        if (u)
+        if (u && !u->isa)
             buf_printf(b, "%s %d registers, %lld B spilled", i ? ";" : "  ",
                        u->registers, (long long)u->spills);
     }
     buf_printf(b, "   %s %d lines", r->kernel->name,
                source_lines(r->kernel->program->source));
     buf_puts(b, g->cached ? "   cached\n" : "\n");
+}
+
+// ---- AMD: as the code object has it -----------------------------------------
+
+static int resident_blocks(const GpuReport *r, const GpuLaunch *l,
+                           const GpuUsage *u)
+{
+    BlockNeeds needs = {
+        .threads = l->threads[0] * l->threads[1] * l->threads[2],
+        .registers = u->isa->vgprs - u->isa->agprs,
+        .acc_registers = u->isa->agprs, .smem = u->static_shared};
+
+    return device_occupancy(r->kernel->target, &needs).blocks;
+}
+
+static void isa_lines(TextBuf *b, const GpuReport *r)
+{
+    const GpuProgram *p = r->kernel->program;
+    size_t line;
+
+    for (int i = 0; i < p->launch_count; i++) {
+        const GpuLaunch *l = &p->launches[i];
+        const GpuUsage *u = gpu_usage(&r->kernel->built, l->symbol);
+        if (!u || !u->isa)
+            continue;
+        const GpuIsa *x = u->isa;
+        int blocks = resident_blocks(r, l, u);
+        head(b, &line, i ? "" : "kernel");
+        buf_printf(b, "%d VGPRs (%d of them AGPRs), %d SGPRs, %d spilled, %lld "
+                   "B scratch; %lld B LDS; %d block%s/CU\n", x->vgprs,
+                   x->agprs, x->sgprs, x->vgpr_spills + x->sgpr_spills,
+                   (long long)x->scratch, (long long)u->static_shared, blocks,
+                   blocks == 1 ? "" : "s");
+        report_column(b, b->len, 10);
+        buf_printf(b, "instructions: %d MFMA of %d planned, %d VALU, %d SALU, "
+                   "%d LDS, %d global, %d scalar loads\n", x->mfma,
+                   gpu_planned_mfma(&r->kernel->plan->launches[i]), x->valu,
+                   x->salu, x->lds, x->vmem, x->smem);
+    }
 }
 
 // ---- right ------------------------------------------------------------------
@@ -189,6 +228,20 @@ static void outputs(TextBuf *b, const GpuReport *r)
     verify_line(b, r);
 }
 
+static void counters(TextBuf *b, const GpuReport *r)
+{
+    buf_addc(b, '\n');
+    isa_device_counters(r->executor, b);
+    if (!r->planned.known)
+        return;
+    buf_printf(b, "  planned: %lld bank conflicts of %lld accesses to shared "
+               "memory", (long long)r->planned.conflicts,
+               (long long)r->planned.issues);
+    if (r->planned.unknown)
+        buf_printf(b, ", %d not counted", r->planned.unknown);
+    buf_addc(b, '\n');
+}
+
 // ---- fast -------------------------------------------------------------------
 
 static void put_time(TextBuf *b, double ms)
@@ -261,9 +314,12 @@ void gpu_report_text(TextBuf *b, const GpuReport *r)
     device_line(b, r);
     plan_line(b, r);
     build_line(b, r);
+    isa_lines(b, r);
     if (!r->c)
         return;
     outputs(b, r);
+    if (r->executor && r->run.cli->verbose)
+        counters(b, r);
     if (r->bench)
         bench_lines(b, r);
     if (!r->run.script)

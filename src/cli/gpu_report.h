@@ -3,7 +3,17 @@
 #define CLI_GPU_REPORT_H
 
 #include "cli/report.h"
+#include "host/conflicts.h"
 #include "host/gpu.h"
+
+struct IsaDevice;
+
+// What the plan says of the accesses to shared memory of all launches.
+typedef struct {
+    bool known;
+    int64_t conflicts, issues;
+    int unknown;                // accesses that nobody counts
+} GpuPlanned;
 
 typedef struct {
     RunReport run;              // its verdict is of the device's outputs
@@ -13,14 +23,22 @@ typedef struct {
     const GpuVerdict *verdict;  // NULL: not run
     const GpuBench *bench;      // NULL: not asked for
     const char *arch;
+    const struct IsaDevice *executor;   // NULL: a device ran it
+    Counts counts;
+    GpuPlanned planned;
 } GpuReport;
 
 void gpu_report_text(TextBuf *out, const GpuReport *r);
 void gpu_report_json(Json *out, const GpuReport *r);
 // A row of a sweep.
 void gpu_report_line(TextBuf *out, const GpuReport *r);
-// What the assembler says of a launch's kernel, or NULL.
-const GpuUsage *gpu_report_usage(const GpuReport *r, const GpuLaunch *l);
+// What the assembler says of a kernel, or NULL.
+const GpuUsage *gpu_usage(const GpuBuilt *b, Text symbol);
 // The lines in which the plans of the two rules differ.
 void gpu_report_plans(TextBuf *out, const Plan *a, const Plan *b);
+
+// gpu_plan_held.c: reports where a code object is not what was planned.
+void gpu_check_plan(Diag *d, const GpuKernel *k);
+// Matrix instructions in the code of a launch, each loop written once.
+int gpu_planned_mfma(const PlanLaunch *l);
 #endif

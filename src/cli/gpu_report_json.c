@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "cli/gpu_report.h"
+#include "cli/isa_device.h"
 #include "cli/json_keys.h"
 #include "device/occupancy.h"
 
@@ -22,6 +23,8 @@ static void device(Json *j, const GpuReport *r)
     key_int(j, "memory", i->memory);
     key_int(j, "l2", i->l2);
     key_int(j, "driver", i->driver);
+    if (i->executor)
+        key_string(j, "executor", i->executor);
     json_end_object(j);
 }
 
@@ -38,6 +41,30 @@ static int planned_blocks(const GpuReport *r, int launch)
     return device_occupancy(r->kernel->target, &needs).blocks;
 }
 
+static void code_object(Json *j, const GpuUsage *u)
+{
+    const GpuIsa *x = u->isa;
+
+    begin(j, "code_object");
+    key_int(j, "vgprs", x->vgprs);
+    key_int(j, "agprs", x->agprs);
+    key_int(j, "sgprs", x->sgprs);
+    key_int(j, "vgpr_spills", x->vgpr_spills);
+    key_int(j, "sgpr_spills", x->sgpr_spills);
+    key_int(j, "scratch_bytes", x->scratch);
+    key_int(j, "lds_bytes", u->static_shared);
+    key_int(j, "narrowest_lds_read", x->narrowest_read);
+    begin(j, "instructions");
+    key_int(j, "mfma", x->mfma);
+    key_int(j, "valu", x->valu);
+    key_int(j, "salu", x->salu);
+    key_int(j, "lds", x->lds);
+    key_int(j, "global", x->vmem);
+    key_int(j, "scalar_loads", x->smem);
+    json_end_object(j);
+    json_end_object(j);
+}
+
 static void kernels(Json *j, const GpuReport *r)
 {
     const GpuProgram *p = r->kernel->program;
@@ -46,7 +73,7 @@ static void kernels(Json *j, const GpuReport *r)
     json_begin_array(j);
     for (int i = 0; i < p->launch_count; i++) {
         const GpuLaunch *l = &p->launches[i];
-        const GpuUsage *u = gpu_report_usage(r, l);
+        const GpuUsage *u = gpu_usage(&r->kernel->built, l->symbol);
 
         json_begin_object(j);
         key_text(j, "symbol", l->symbol);
@@ -56,6 +83,8 @@ static void kernels(Json *j, const GpuReport *r)
             key_int(j, "registers", u->registers);
             key_int(j, "spill_bytes", u->spills);
         }
+        if (u && u->isa)
+            code_object(j, u);
         if (r->c) {
             json_key(j, TEXT("grid"));
             json_begin_array(j);
@@ -121,6 +150,20 @@ static void verify(Json *j, const GpuReport *r)
         key_bool(j, "nothing_outside", v->beside < 0);
 }
 
+static void executed(Json *j, const GpuReport *r)
+{
+    begin(j, "executed");
+    isa_device_json(r->executor, j);
+    if (r->planned.known) {
+        begin(j, "planned");
+        key_int(j, "lds_accesses", r->planned.issues);
+        key_int(j, "conflicts", r->planned.conflicts);
+        key_int(j, "not_counted", r->planned.unknown);
+        json_end_object(j);
+    }
+    json_end_object(j);
+}
+
 static void bench(Json *j, const GpuBench *n)
 {
     begin(j, "bench");
@@ -157,6 +200,8 @@ void gpu_report_json(Json *j, const GpuReport *r)
         key_bool(j, "compared", r->run.v->has_reference);
         verify(j, r);
     }
+    if (r->c && r->executor)
+        executed(j, r);
     if (r->bench)
         bench(j, r->bench);
     json_end_object(j);

@@ -4,6 +4,7 @@
 
 #include "cli/isa_device.h"
 #include "cli/isa_orders.h"
+#include "cli/json_keys.h"
 #include "device/occupancy.h"
 
 enum { MOST_BUFFERS = 256 };
@@ -206,6 +207,12 @@ Gpu *isa_device_open(Arena *a, Diag *diag, const IsaDeviceOptions *o,
              o->target->title);
     *out = d;
     return gpu_open_executor(a, diag, &d->executor);
+}
+
+void isa_device_json(const IsaDevice *d, Json *out)
+{
+    key_int(out, "interleavings", d->options.orders);
+    isa_json_counters(out, &d->counted);
 }
 
 void isa_device_counters(const IsaDevice *d, TextBuf *out)

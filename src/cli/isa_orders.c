@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/isa_orders.h"
+#include "cli/json_keys.h"
 #include "support/parallel.h"
 
 // ---- running ----------------------------------------------------------------
@@ -163,6 +164,19 @@ void isa_put_counters(TextBuf *b, const GfxResult *r)
             b->len--;
         buf_addc(b, '\n');
     }
+}
+
+void isa_json_counters(Json *out, const GfxResult *r)
+{
+    json_key(out, TEXT("counters"));
+    json_begin_object(out);
+    for (int c = 0; c < GFX_COUNTERS; c++)
+        key_int(out, gfx_counter_name((GfxCounter)c), r->count[c]);
+    json_end_object(out);
+    key_text(out, "conflicts_basis",
+             text_of(isa_counter_basis(r, COUNT_CONFLICT)));
+    key_text(out, "sectors_basis",
+             text_of(isa_counter_basis(r, COUNT_LOAD_SECTORS)));
 }
 
 void isa_disassemble(TextBuf *b, const GfxObject *o, const GfxKernel *k)

@@ -3,6 +3,7 @@
 #define CLI_ISA_ORDERS_H
 
 #include "gfx942/gfx942.h"
+#include "support/json.h"
 
 typedef struct {
     GfxResult result;                           // of the first order
@@ -22,6 +23,7 @@ ExitCode isa_exit(const IsaOrders *o);
 void isa_put_finding(TextBuf *b, const char *file, const GfxObject *o,
                      const GfxFinding *f);
 void isa_put_counters(TextBuf *b, const GfxResult *r);
+void isa_json_counters(Json *out, const GfxResult *r);
 const char *isa_counter_basis(const GfxResult *r, GfxCounter c);
 void isa_disassemble(TextBuf *b, const GfxObject *o, const GfxKernel *k);
 #endif

@@ -17,6 +17,7 @@ struct GpuDialect {
     const char *kernel;         // of a function that is launched
     const char *bounds[3];      // around how many threads it has; between them,
                                 // that one block has all registers of an SM
+    const char *waves;          // NULL, or what says how many to an SIMD
     const char *thread[3], *block[3], *blocks[3];   // indices and their count
     const char *device;         // of a function that kernels call
     const char *constant;       // of a table

@@ -92,6 +92,12 @@ static const GpuPart parts[] = {
      "    __builtin_amdgcn_s_barrier();\n"
      "    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\");\n"
      "}\n"},
+    {"halves", "",
+     "// The low or the high halves of two words, as one.\n"
+     "DEVICE u32 halves(u32 a, u32 b, bool high)\n"
+     "{\n"
+     "    return __builtin_amdgcn_perm(b, a, high ? 0x07060302u : 0x05040100u);\n"
+     "}\n"},
     {"mfma_f16|mfma_bf16|mfma_e4m3fnuz|mfma_e5m2fnuz|mfma_e4m3fnuz_e5m2fnuz"
      "|mfma_e5m2fnuz_e4m3fnuz|mfma_i8|mfma_float|mfma_tf32", "",
      "typedef float Floats4 __attribute__((ext_vector_type(4)));\n"
@@ -250,6 +256,7 @@ static const GpuDialect hip = {
     .vendor = VENDOR_AMD,
     .kernel = "extern \"C\" __attribute__((global)) void",
     .bounds = {"__attribute__((amdgpu_flat_work_group_size(1, ", "", ")))"},
+    .waves = "__attribute__((amdgpu_waves_per_eu",
     .thread = {"thread_x()", "thread_y()", "thread_z()"},
     .block = {"block_x()", "block_y()", "block_z()"},
     .blocks = {"blocks_x()", "blocks_y()", "blocks_z()"},

@@ -314,6 +314,26 @@ static void kernel_body(Emit *e, const Uses *u)
     block(e, s->then);
 }
 
+// Waves that share an SIMD of four: as many as shared memory lets come, and no
+// more than two, where the tiles of a thread leave it half the registers.
+static int waves_of(const Emit *e)
+{
+    const PlanLaunch *l = e->launch;
+    int simds = 4 * e->lanes, least = (e->threads + simds - 1) / simds;
+    int64_t bits = 0, lds = e->gpu->static_shared;
+
+    for (int i = 0; i < l->fragment_count; i++) {
+        const IrBuffer *b = l->fragments[i];
+        if (in_registers(e, b))
+            bits += (int64_t)e->plan->fragments[b->id]->locals *
+                    dtype_info(b->dtype)->bits;
+    }
+    bool alone = bits > 32 * 160 ||
+                 (lds && e->plan->device->smem_sm / lds * e->threads <= simds);
+    int wanted = alone ? 1 : 2;
+    return wanted > least ? wanted : least;
+}
+
 static void kernel(Emit *e, const Uses *u)
 {
     TextBuf body = {0}, *out = e->out;
@@ -331,6 +351,8 @@ static void kernel(Emit *e, const Uses *u)
          e->launch->producers || e->launch->fragment_count
              ? e->dialect->bounds[1] : "",
          e->dialect->bounds[2]);
+    if (e->dialect->waves)
+        line(e, "%s(%d)))", e->dialect->waves, waves_of(e));
     line(e, "%.*s(", TEXT_ARG(g->symbol));
     print_params(e);
     line(e, "{");

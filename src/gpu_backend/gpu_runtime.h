@@ -30,12 +30,22 @@ typedef struct {
     uint32_t file;                  // 0: none
 } GpuSource;
 
+// AMD: what the code object says of a kernel, and instructions in its code.
+typedef struct {
+    int vgprs, agprs, sgprs;        // vgprs: agprs and those before them
+    int vgpr_spills, sgpr_spills;   // registers
+    int64_t scratch;                // bytes of a lane
+    int mfma, valu, salu, lds, vmem, smem;
+    int narrowest_read;             // bytes of a lane, of shared memory; or 0
+} GpuIsa;
+
 // What the assembler tells of one kernel.
 typedef struct {
     Text symbol;
     int registers;
     int64_t spills;                 // bytes stored and loaded
     int64_t static_shared;
+    const GpuIsa *isa;              // NULL: NVIDIA
 } GpuUsage;
 
 typedef struct {

@@ -12,6 +12,7 @@
 typedef struct {
     const PlanGemm *g;
     bool is_b;
+    int mix;                        // tiles that are read together
     int tiles;                      // of a wave, 16 wide
     int words;                      // 32 bits each, of a lane and step
     int per;                        // elements in them
@@ -27,6 +28,28 @@ static void read_vector(Emit *e, const Operand *o)
 
     line(e, "move<%d>(%s[%s], &%.*s);", o->words * 4, o->to, o->tile,
          TEXT_ARG(gemm_at(e, o->m, row, k)));
+}
+
+// Rows of `mix` tiles that lie side by side, for each k: a word of a tile takes
+// its halves from two of them.
+static void read_columns(Emit *e, const Operand *o)
+{
+    Text row = text_format(e->arena, "%s + %s * 16 + lane %% 16 * %d", o->base,
+                           o->tile, o->mix);
+    Text k = text_format(e->arena, "k0 + lane / 16 * %d + r0", o->per);
+
+    line(e, "alignas(8) u32 across[%d][%d];", o->per, o->mix / 2);
+    line(e, "#pragma unroll");
+    line(e, "for (int r0 = 0; r0 < %d; r0++)", o->per);
+    line(e, "    move<%d>(across[r0], &%.*s);", o->mix * 2,
+         TEXT_ARG(gemm_at(e, o->m, row, k)));
+    line(e, "#pragma unroll");
+    line(e, "for (int r0 = 0; r0 < %d; r0++)", o->words * o->mix);
+    line(e, "    %s[%s + r0 %% %d][r0 / %d] = halves(", o->to, o->tile, o->mix,
+         o->mix);
+    line(e, "        across[r0 / %d * 2][r0 / 2 %% %d],", o->mix, o->mix / 2);
+    line(e, "        across[r0 / %d * 2 + 1][r0 / 2 %% %d], r0 %% 2);", o->mix,
+         o->mix / 2);
 }
 
 typedef Text ElementOf(Emit *e, const Operand *o, int i);
@@ -61,7 +84,8 @@ static Text shared_element(Emit *e, const Operand *o, int i)
 
 static Text register_element(Emit *e, const Operand *o, int i)
 {
-    return text_format(e->arena, "%.*s[(%s + k0 / %d * %d) * %d + r0 * %d + %d]",
+    return text_format(e->arena,
+                       "%.*s[(%s + k0 / %d * %d) * %d + r0 * %d + %d]",
                        TEXT_ARG(e->buffer[o->m->buffer->id]), o->tile,
                        o->per * 4, o->tiles, o->per, 32 / gemm_bits(o->m), i);
 }
@@ -70,12 +94,17 @@ static void read_operand(Emit *e, const Operand *o)
 {
     const IrBuffer *b = o->m->buffer;
 
+    PlanRead read = plan_reads(o->g, o->is_b);
+    bool across = !in_registers(e, b) && read == READ_COLUMNS;
+
     line(e, "#pragma unroll");
-    open_brace(e, "for (int %s = 0; %s < %d; %s++) {", o->tile, o->tile,
-               o->tiles, o->tile);
-    if (in_registers(e, b))
+    open_brace(e, "for (int %s = 0; %s < %d; %s += %d) {", o->tile, o->tile,
+               o->tiles, o->tile, across ? o->mix : 1);
+    if (across)
+        read_columns(e, o);
+    else if (in_registers(e, b))
         read_words(e, o, register_element);
-    else if (plan_reads(o->g, o->is_b) == READ_ROWS)
+    else if (read == READ_ROWS)
         read_vector(e, o);
     else
         read_words(e, o, shared_element);
@@ -115,9 +144,10 @@ static Operand operand(const PlanGemm *g, const Matrix *m, bool is_b)
     int per = g->inst_k * g->k_pack / 4;
 
     return (Operand){
-        .g = g, .is_b = is_b, .tiles = size / 16, .words = per * gemm_bits(m) / 32,
-        .per = per, .m = m, .to = is_b ? "tb" : "ta", .tile = is_b ? "tj" : "ti",
-        .base = is_b ? "n0" : "m0",
+        .g = g, .is_b = is_b, .mix = is_b ? g->n_mix : g->m_mix,
+        .tiles = size / 16, .words = per * gemm_bits(m) / 32,
+        .per = per, .m = m, .to = is_b ? "tb" : "ta",
+        .tile = is_b ? "tj" : "ti", .base = is_b ? "n0" : "m0",
     };
 }
 

@@ -61,7 +61,8 @@ bool gpu_kernel_build(GpuKernel *k, const char *arch, GpuForm form)
                                          "-lineinfo"};
     static const char *const amd[] = {"-std=c++17", "-ffp-contract=off", "-w",
                                       "-fno-math-errno",
-                                      "-munsafe-fp-atomics"};
+                                      "-munsafe-fp-atomics", "-mllvm",
+                                      "-disable-promote-alloca-to-lds"};
     bool is_amd = form == GPU_HSACO;
     GpuSource s = {.source = k->program->source, .name = k->name,
                    .arch = arch, .options = is_amd ? amd : nvidia,

@@ -52,7 +52,8 @@ static bool run_once(GpuCase *c, int poison)
 
     // an executor's shared memory holds a pattern as it is
     return gpu_case_put(c, poison)
-           && (poison < 0 || gpu_info(c->gpu)->executor || poison_shared(c, arch, (uint8_t)poison))
+           && (poison < 0 || gpu_info(c->gpu)->executor
+               || poison_shared(c, arch, (uint8_t)poison))
            && gpu_case_run(c);
 }
 

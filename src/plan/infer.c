@@ -657,6 +657,7 @@ void plan_infer_own(PlanState *p)
     plan_spill_odd(p);
     do {
         before = count_spilled(p);
+        plan_widen(p);
         k = infer(p);
         for (int i = 0; i < p->ops.len; i++)
             spill_op(p, &k, i);

@@ -71,13 +71,14 @@ static Spot nvidia_c(const PlanGemm *g, int i, int j)
 // MFMA with operands exchanged: a lane holds 4 columns of one row.
 static Spot amd_c(const PlanGemm *g, int i, int j)
 {
-    int rows = warp_rows(g), cols = warp_cols(g);
-    int wr = rows / 16, wc = cols / 16;
+    int rows = warp_rows(g), cols = warp_cols(g), wc = cols / 16;
+    int row = plan_micro_row(i % rows, g->m_mix);
+    int col = plan_micro_row(j % cols, g->n_mix);
 
     return (Spot){
-        i % 16 + 16 * (j % 16 / 4) + 64 * (i / rows) +
-            64 * g->m_warps * (j / cols),
-        i / 16 % wr * 4 * wc + j / 16 % wc * 4 + j % 4,
+        row + 16 * (col / 4) + 64 * (i / rows) + 64 * g->m_warps * (j / cols),
+        plan_micro(i % rows, g->m_mix) * 4 * wc +
+            plan_micro(j % cols, g->n_mix) * 4 + col % 4,
     };
 }
 

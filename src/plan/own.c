@@ -186,6 +186,55 @@ void plan_spill_odd(PlanState *p)
     }
 }
 
+// ---- how MFMA reads shared memory ------------------------------------------
+
+static bool is_shared(const PlanState *p, const IrBuffer *b)
+{
+    return b->scope != SCOPE_FRAGMENT || p->spilled[b->id];
+}
+
+// Rows (columns) of C that lie side by side where lanes read across k: 4 or 2
+// tiles' at once, of 16 bits. Registers have their operand tile by tile.
+static int mix_of(const PlanState *p, const PlanGemm *g, bool is_b)
+{
+    const IrBuffer *b = is_b ? g->b : g->a;
+    int rows = (int)(is_b ? g->shape.n / g->n_warps : g->shape.m / g->m_warps);
+    PlanGemm wide = *g;
+
+    if (dtype_info(b->dtype)->bits != 16 || !is_shared(p, b))
+        return 0;
+    wide.m_mix = wide.n_mix = 4;
+    if (plan_reads(&wide, is_b) != READ_COLUMNS)
+        return 0;
+    return rows % 64 == 0 ? 4 : rows % 32 == 0 ? 2 : 0;
+}
+
+// As many steps at a time as fill 16 bytes of a lane; operands in registers
+// are laid out for single ones.
+static int pack_of(const PlanState *p, const PlanGemm *g)
+{
+    int bits = dtype_info(g->a->dtype)->bits;
+    int pack = 16 * 8 / bits / (g->inst_k / 4);
+
+    if (!is_shared(p, g->a) || !is_shared(p, g->b))
+        return 1;
+    while (g->shape.k % (g->inst_k * pack))
+        pack /= 2;
+    return pack;
+}
+
+void plan_widen(PlanState *p)
+{
+    for (int i = 0; i < p->launch->gemm_count; i++) {
+        PlanGemm *g = &p->launch->gemms[i];
+        if (g->unit != PLAN_MFMA)
+            continue;
+        g->m_mix = mix_of(p, g, false);
+        g->n_mix = mix_of(p, g, true);
+        g->k_pack = pack_of(p, g);
+    }
+}
+
 // ---- numbers of registers --------------------------------------------------
 
 int32_t *plan_points(Arena *a, const PlanFragment *f, int threads)

@@ -183,8 +183,9 @@ PlanRead plan_reads(const PlanGemm *g, bool is_b)
         return READ_PLAIN;
     if ((is_b ? s->b_row : s->a_col) == last)
         return READ_ROWS;
-    return bits == 16 && g->unit == PLAN_MMA &&
-                   (is_b ? s->b_col : s->a_row) == last
+    if (bits != 16 || (is_b ? s->b_col : s->a_row) != last)
+        return READ_PLAIN;
+    return g->unit == PLAN_MMA || (is_b ? g->n_mix : g->m_mix) > 1
                ? READ_COLUMNS : READ_PLAIN;
 }
 
@@ -201,8 +202,11 @@ static void add_operand(Moves *m, const PlanGemm *g, bool is_b)
     if (g->unit == PLAN_WGMMA) {
         v.kind = MOVE_WGMMA;
         v.work = NULL;
-    } else if (g->unit == PLAN_MFMA && read == READ_ROWS) {
-        v.width = g->inst_k * g->k_pack / 4;
+    } else if (g->unit == PLAN_MFMA) {
+        if (read != READ_PLAIN)
+            v.width = read == READ_ROWS ? g->inst_k * g->k_pack / 4
+                      : is_b            ? g->n_mix
+                                        : g->m_mix;
         v.bytes = plan_bytes(b, v.width);
     } else if (read != READ_PLAIN) {
         v.kind = MOVE_LDMATRIX;

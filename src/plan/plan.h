@@ -60,6 +60,9 @@ typedef struct {
     PlanUnit unit;
     int m_warps, n_warps;
     int inst_k, k_pack;
+    int m_mix, n_mix;               // MFMA, rules `tilesim`: 0, or rows of C
+                                    // (columns) that lie side by side in as
+                                    // many tiles; so is their operand read
     bool rounds;                    // float32 to tf32; else its end is ignored
 } PlanGemm;
 
@@ -250,7 +253,8 @@ int plan_registers_of(const Plan *p, const PlanLaunch *l, int most);
 bool plan_config(const IrKernel *k, const char *key);
 // How a matrix unit's operand is read from shared memory: element by element;
 // mma.sync: by ldmatrix where its rows lie along k, or (transposed) across;
-// MFMA: all that a lane needs for a step at once, where they lie along k.
+// MFMA: what a lane needs for a step at once where rows lie along k, or rows of
+// several tiles at once (m_mix, n_mix) where they lie across.
 typedef enum { READ_PLAIN, READ_ROWS, READ_COLUMNS } PlanRead;
 PlanRead plan_reads(const PlanGemm *g, bool is_b);
 // The instruction by which a statement that is a copy stores to memory, or else

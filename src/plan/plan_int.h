@@ -73,6 +73,18 @@ bool plan_next_point(const PlanLoop *loop, int64_t *point);
 // partition.c
 bool plan_partition(PlanState *p, PlanGemm *g);
 
+// The tile and the row in it of row x of a wave (MFMA).
+static inline int plan_micro(int x, int mix)
+{
+    return mix > 1 ? x / (16 * mix) * mix + x % mix : x / 16;
+}
+static inline int plan_micro_row(int x, int mix)
+{
+    return mix > 1 ? x / mix % 16 : x % 16;
+}
+// Rules `tilesim`, MFMA: how wide operands are read, as shared memory is now.
+void plan_widen(PlanState *p);
+
 // layout.c - fragments as tables.
 PlanFragment *plan_fragment_new(PlanState *p, const IrBuffer *b, int replicas);
 PlanFragment *plan_gemm_fragment(PlanState *p, const PlanGemm *g,

@@ -130,10 +130,6 @@ static Spot nvidia_spot(int x, int k, int word, bool is_b, bool narrow)
                   number * word + k % word};
 }
 
-static Spot amd_spot(int x, int k, int per)
-{
-    return (Spot){x + 16 * (k / per), k % per};
-}
 
 typedef struct {
     int wide, depth;                // of a micro tile: of M or N, and of K
@@ -141,6 +137,7 @@ typedef struct {
     int locals;                     // of a micro tile
     int mine, others;               // warps along it, and across
     int word;                       // NVIDIA: elements of a register
+    int mix;                        // AMD: rows that are read together
 } Cut;
 
 static bool cut_of(const PlanGemm *g, bool is_b, Cut *c)
@@ -157,24 +154,47 @@ static bool cut_of(const PlanGemm *g, bool is_b, Cut *c)
     c->depth = amd ? g->inst_k * g->k_pack : 8 * c->word;
     if (is_b && !amd && c->rows % 16)
         c->wide = 8;
+    c->mix = is_b ? g->n_mix : g->m_mix;
+    if (c->mix < 1)
+        c->mix = 1;
     c->locals = amd ? c->depth / 4 : c->wide / 8 * 2 * c->word;
     return c->rows % c->wide == 0 && g->shape.k % c->depth == 0;
+}
+
+// Rows that are read together have numbers one after the other.
+static Spot amd_spot(const Cut *c, int x, int k)
+{
+    int micro = plan_micro(x, c->mix), groups = c->rows / 16 / c->mix;
+    int step = k % c->depth;
+
+    return (Spot){
+        plan_micro_row(x, c->mix) + 16 * (step / c->locals),
+        (c->locals * (micro / c->mix + groups * (k / c->depth)) +
+         step % c->locals) * c->mix + micro % c->mix,
+    };
+}
+
+static Spot spot_of(const PlanGemm *g, const Cut *c, int x, int k, bool is_b)
+{
+    if (g->unit == PLAN_MFMA)
+        return amd_spot(c, x % c->rows, k);
+    Spot s = nvidia_spot(x % c->wide, k % c->depth, c->word, is_b,
+                         c->wide == 8);
+    s.local += c->locals * (x % c->rows / c->wide +
+                            c->rows / c->wide * (k / c->depth));
+    return s;
 }
 
 static void deal(PlanWork *w, const PlanGemm *g, const Cut *c, int x, int k,
                  bool is_b, int point)
 {
     bool amd = g->unit == PLAN_MFMA;
-    Spot s = amd ? amd_spot(x % 16, k % c->depth, c->locals)
-                 : nvidia_spot(x % c->wide, k % c->depth, c->word, is_b,
-                               c->wide == 8);
-    int micro = x % c->rows / c->wide, tile = x / c->rows;
-    int local = s.local +
-                c->locals * (micro + c->rows / c->wide * (k / c->depth));
+    Spot s = spot_of(g, c, x, k, is_b);
+    int tile = x / c->rows;
 
     for (int r = 0; r < c->others; r++) {
         int warp = is_b ? r + g->m_warps * tile : tile + g->m_warps * r;
-        assign(w, s.lane + (amd ? 64 : 32) * warp, local, point);
+        assign(w, s.lane + (amd ? 64 : 32) * warp, s.local, point);
     }
 }
 

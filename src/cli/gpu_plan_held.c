@@ -1,0 +1,91 @@
+// gpu_plan_held.c - is a code object what was planned?
+#include "cli/gpu_report.h"
+
+static bool in_shared(const Plan *p, const IrBuffer *b)
+{
+    if (!b)                         // a workspace
+        return true;
+    while (b->alias_of)
+        b = b->alias_of;
+    return b->scope == SCOPE_SHARED || b->scope == SCOPE_SHARED_STATIC ||
+           p->spilled[b->id];
+}
+
+// Bytes of a lane in the narrowest load from shared memory; 0: there is none.
+static int narrowest_load(const Plan *p, const PlanLaunch *l)
+{
+    int least = 0;
+
+    for (int i = 0; i < l->move_count; i++) {
+        const PlanMove *m = &l->moves[i];
+        if (m->way == MOVE_STORE || !in_shared(p, m->buffer))
+            continue;
+        if (m->kind == MOVE_CALL || !least || m->bytes < least)
+            least = m->kind == MOVE_CALL ? 1 : m->bytes;
+    }
+    return least;
+}
+
+int gpu_planned_mfma(const PlanLaunch *l)
+{
+    int n = 0;
+
+    for (int i = 0; i < l->gemm_count; i++) {
+        const PlanGemm *g = &l->gemms[i];
+        if (g->unit == PLAN_MFMA)
+            n += (int)(g->shape.m / g->m_warps / 16 *
+                       (g->shape.n / g->n_warps / 16) *
+                       (g->shape.k / g->inst_k));
+    }
+    return n;
+}
+
+static void broken(Diag *d, const GpuLaunch *l, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+static void broken(Diag *d, const GpuLaunch *l, const char *format, ...)
+{
+    TextBuf why = {0};
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(&why, format, args);
+    va_end(args);
+    diag_error(d, EXIT_FINDINGS, l->stmt->at, "gpu-plan",
+               "the compiler did not keep to the plan of '%.*s': %.*s",
+               TEXT_ARG(l->symbol), (int)why.len, why.at);
+    buf_release(&why);
+}
+
+static void check(Diag *d, const Plan *p, int at, const GpuLaunch *l,
+                  const GpuUsage *u)
+{
+    const PlanLaunch *plan = &p->launches[at];
+    int mfma = gpu_planned_mfma(plan), bytes = narrowest_load(p, plan);
+    const GpuIsa *isa = u->isa;
+
+    if (u->static_shared != l->static_shared)
+        broken(d, l, "it takes %lld bytes of shared memory, %lld were planned",
+               (long long)u->static_shared, (long long)l->static_shared);
+    // Scalar registers spill into lanes of vector ones, not to memory.
+    if (isa->vgpr_spills)
+        broken(d, l, "%d vector registers are spilled", isa->vgpr_spills);
+    // Of a tile that the sizes fill in part, less may be left.
+    if (!isa->mfma != !mfma)
+        broken(d, l, "it has %d matrix instructions, %d were planned",
+               isa->mfma, mfma);
+    if (isa->narrowest_read && isa->narrowest_read < bytes)
+        broken(d, l, "it reads %d bytes of shared memory at a time where %d "
+               "were planned", isa->narrowest_read, bytes);
+}
+
+void gpu_check_plan(Diag *d, const GpuKernel *k)
+{
+    const GpuProgram *p = k->program;
+
+    for (int i = 0; i < p->launch_count; i++) {
+        const GpuUsage *u = gpu_usage(&k->built, p->launches[i].symbol);
+        if (u && u->isa)
+            check(d, k->plan, i, &p->launches[i], u);
+    }
+}
