@@ -45,6 +45,7 @@ fi
 # Examples run from a copy whose reference functions tell that they are called.
 examples=$work/examples
 cp -r "$dir/examples" "$examples"
+cp -r "$dir/benchmark" "$work/benchmark"
 "$python" "$top/tools/upstream-refs.py" "$top/tests/data/upstream.tsv" \
     "$examples" | sort >"$work/references"
 : >"$work/evaluated"
@@ -272,7 +273,7 @@ references() {
 
 echo
 echo "parse: $(of parsed) of $(of files)"
-for class in tile simt ws arch; do
+for class in tile simt ws arch bench; do
     echo "$class example files: $(of "ran $class") of $(of $class) run," \
          "$(of "pass $class") with a comparison that holds"
 done

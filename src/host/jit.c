@@ -71,33 +71,55 @@ KernelObject *kernel_from_ir(Host *h, IrKernel *ir, Value out_idx, Span at)
 
 typedef struct {
     Value configs;
+    Args given;
     List *list;
 } ConfigsCall;
 
-// A list, or a function that returns one.
+// A list, or a function of the arguments that returns one.
 static void configs_body(Lang *l, void *ctx)
 {
     ConfigsCall *c = ctx;
     Value v = c->configs;
-    if (v.kind == VAL_FUNCTION || v.kind == VAL_BUILTIN) {
-        Args none = {0};
-        v = lang_call(l, v, &none);
-    }
+    if (v.kind == VAL_FUNCTION || v.kind == VAL_BUILTIN)
+        v = lang_call(l, v, &c->given);
     c->list = v.kind == VAL_LIST || v.kind == VAL_TUPLE ? v.list : NULL;
+}
+
+// The first arguments, as they are given in order.
+static Args leading(JitObject *j, const Dict *given)
+{
+    const Function *fn = j->function.function;
+    int n = function_param_count(fn);
+    Args out = {.at = new_array(j->host->options.arena, Value, n + 1)};
+    for (; out.count < n; out.count++) {
+        Value fallback;
+        bool has;
+        Text name = function_param(fn, out.count, &fallback, &has);
+        if (!dict_get(j->host->lang, given, v_str(name), &out.at[out.count]))
+            break;
+    }
+    return out;
+}
+
+static List *configs_for(JitObject *j, const Dict *given)
+{
+    ConfigsCall c = {.configs = j->configs};
+    if (given && c.configs.kind == VAL_FUNCTION
+        && function_param_count(c.configs.function))
+        c.given = leading(j, given);
+    return lang_try(j->host->lang, configs_body, &c, NULL) ? c.list : NULL;
 }
 
 List *jit_configs(Host *h, Value v)
 {
     JitObject *j = jit_of(v);
-    ConfigsCall c = {.configs = j ? j->configs : V_NONE};
-    if (!lang_try(h->lang, configs_body, &c, NULL))
-        return NULL;
-    return c.list;
+    (void)h;
+    return j ? configs_for(j, NULL) : NULL;
 }
 
-static const Dict *first_config(JitObject *j)
+static const Dict *first_config(JitObject *j, const Dict *given)
 {
-    List *all = jit_configs(j->host, v_foreign(&j->foreign));
+    List *all = configs_for(j, given);
     return all && all->len && all->at[0].kind == VAL_DICT ? all->at[0].dict
                                                           : NULL;
 }
@@ -105,7 +127,8 @@ static const Dict *first_config(JitObject *j)
 // What a script's call is tuned to: nothing where it gives a part of it.
 static const Dict *tuned_config(JitObject *j, const Dict *given)
 {
-    const Dict *config = j->configs.kind == VAL_NONE ? NULL : first_config(j);
+    const Dict *config = j->configs.kind == VAL_NONE
+                             ? NULL : first_config(j, given);
     Value v;
     for (int i = 0; config && i < config->len; i++)
         if (config->keys[i].kind != VAL_UNBOUND
@@ -144,7 +167,7 @@ static Dict *complete(JitObject *j, const Dict *given, const Dict *config,
         Text name = function_param(fn, i, &fallback, &has);
         if (!dict_get(l, given, v_str(name), &v)) {
             if (!has && !tuned)
-                tuned = first_config(j);
+                tuned = first_config(j, given);
             if (config && dict_get(l, config, v_str(name), &v))
                 ;
             else if (has)

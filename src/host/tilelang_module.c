@@ -120,6 +120,13 @@ static Value check_hip(Lang *l, void *ctx, const Args *args)
     return v_bool(((Host *)ctx)->options.device->vendor == VENDOR_AMD);
 }
 
+static Value is_gfx950(Lang *l, void *ctx, const Args *args)
+{
+    (void)l, (void)args;
+    return v_bool(strcmp(device_arch_name(((Host *)ctx)->options.device),
+                         "gfx950") == 0);
+}
+
 // "9.0"
 static Value compute_version(Lang *l, void *ctx, const Args *args)
 {
@@ -365,6 +372,7 @@ static const Row rows[] = {
     {"language.fp8", "determine_torch_fp8_type", fp8_type},
     {"contrib.nvcc", "get_target_compute_version", compute_version},
     {"rocm.target", "check_hip_availability", check_hip},
+    {"rocm.target", "target_is_gfx950", is_gfx950},
     {"transform", "simplify_prim_func", same},
     {"engine.callback", "register_cuda_postproc_callback", same},
     {"transform.simplify", "apply_simplify", simplified},

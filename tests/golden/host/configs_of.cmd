@@ -1,0 +1,1 @@
+run configs_of.tile

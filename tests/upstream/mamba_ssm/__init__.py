@@ -1,0 +1,1 @@
+# Only timed, beside TileLang's kernel.
