@@ -90,6 +90,28 @@ def difference(got, want):
     return f"element {i}: {got[i]!r}, not {want[i]!r}"
 
 
+def moves(runner, dtype, x):
+    """Tiles of the dtype copied, filled and cleared, a ragged part of each."""
+    carrier, rows, cols = CARRIED[dtype].name, 5, 9
+    x = x[:rows * cols].reshape(rows, cols)
+    tile = (rows + 1, cols + 3)
+    tensors = [f"{t}: T.Tensor({x.shape}, T.{carrier})" for t in "XABC"]
+    lines = ["@T.prim_func", f"def k({', '.join(tensors)}):",
+             "    with T.Kernel(1, threads=32):",
+             f"        s = T.alloc_shared({tile}, T.{dtype})",
+             f"        t = T.alloc_shared({tile}, T.{dtype})",
+             f"        f = T.alloc_fragment({tile}, T.{dtype})",
+             "        T.copy(X, s[:5, :9])", "        T.copy(s, f)",
+             "        T.copy(f, t)", "        T.copy(t[:5, :9], A)",
+             "        T.fill(t, 1)", "        T.copy(t[:5, :9], B)",
+             "        T.clear(t)", "        T.copy(t[:5, :9], C)"]
+    got = runner.run("\n".join(lines) + "\n", {"X": x}, ["A", "B", "C"])
+    a = brought(x, dtype)
+    wants = a, np.ones_like(a), np.zeros_like(a)
+    for name, result, want in zip(("T.copy", "T.fill", "T.clear"), got, wants):
+        yield name, difference(result.reshape(-1), want.reshape(-1))
+
+
 def checks(runner, dtype, rng):
     """(operation, why it is wrong) for each."""
     table = dict(EXPRESSIONS)
@@ -111,3 +133,4 @@ def checks(runner, dtype, rng):
                          function(a.astype(wide), b.astype(wide)))
             want = brought(value, dtype)
         yield name, difference(result, want)
+    yield from moves(runner, dtype, x)
