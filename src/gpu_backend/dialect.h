@@ -28,5 +28,10 @@ struct GpuDialect {
     bool has_ldmatrix, has_cp_async, has_mbarrier, has_grid_sync;
     const GpuPart *parts;       // functions that are one instruction
     int part_count;
+    // Functions that its compiler has not; NULL: it has them all.
+    const GpuPart *(*math)(int *count);
 };
+
+// hip_math.c
+const GpuPart *gpu_hip_math(int *count);
 #endif

@@ -268,6 +268,7 @@ static const GpuDialect hip = {
     .trap = "__builtin_trap()",
     .parts = parts,
     .part_count = countof(parts),
+    .math = gpu_hip_math,
 };
 
 const GpuDialect *gpu_dialect_hip(void)

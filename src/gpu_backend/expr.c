@@ -155,6 +155,10 @@ static Text float_function(Emit *e, const IrExpr *x)
         if (functions[i].op != x->op)
             continue;
         bool single = !functions[i].plain && t != DT_F64;
+        if (e->dialect->math &&
+            !prelude_has(e, text_format(e->arena, "%s%s", functions[i].name,
+                                        single ? "f" : "")))
+            refuse(e, "%s of %s", op_surface(x->op), dtype_info(t)->name);
         if (single && x->op == OP_EXP2 &&
             plan_config(e->k, "tl.enable_fast_math"))
             return text_format(e->arena, "fast_exp2(%.*s)",

@@ -557,9 +557,19 @@ static bool names_it(const GpuPart *part, int n, Text name)
     return false;
 }
 
+static const GpuPart *math_of(const Emit *e, int *count)
+{
+    *count = 0;
+    return e->dialect->math ? e->dialect->math(count) : NULL;
+}
+
 bool prelude_has(const Emit *e, Text name)
 {
-    return names_it(types, countof(types), name) ||
+    int m;
+    const GpuPart *math = math_of(e, &m);
+
+    return names_it(math, m, name) ||
+           names_it(types, countof(types), name) ||
            names_it(e->dialect->parts, e->dialect->part_count, name) ||
            names_it(functions, countof(functions), name);
 }
@@ -600,11 +610,14 @@ static void put(TextBuf *out, const char *title, const GpuPart *part, int n,
 void prelude(Emit *e, TextBuf *out, Text kernels)
 {
     int a = countof(types), b = e->dialect->part_count, c = countof(functions);
-    bool *taken = new_array(e->arena, bool, a + b + c);
+    int m;
+    const GpuPart *math = math_of(e, &m);
+    bool *taken = new_array(e->arena, bool, a + b + c + m);
     TextBuf all = {0};
 
     buf_text(&all, kernels);
     choose(e, functions, c, &all, taken + a + b);
+    choose(e, math, m, &all, taken + a + b + c);
     choose(e, e->dialect->parts, b, &all, taken + a);
     choose(e, types, a, &all, taken);
     buf_printf(out, "#define DEVICE %s\n", e->dialect->device);
@@ -613,6 +626,8 @@ void prelude(Emit *e, TextBuf *out, Text kernels)
     buf_release(&all);
     put(out, "types", types, a, taken);
     put(out, "instructions", e->dialect->parts, b, taken + a);
+    if (m)
+        put(out, "mathematics", math, m, taken + a + b + c);
     put(out, "functions", functions, c, taken + a + b);
     buf_puts(out, "\n// ---- kernels\n\n");
 }

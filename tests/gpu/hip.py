@@ -67,6 +67,21 @@ def run_programs():
                why)
 
 
+# ---- functions ---------------------------------------------------------------
+
+def run_functions():
+    """Within 2 units in the last place of `run`, which NumPy checks."""
+    path = os.path.join(os.path.dirname(__file__), "hip_math.tile")
+    for dtype in "float32", "float64":
+        r = gpu(["--kernel", "functions", "-D", "N=640", "-D",
+                 f"dtype={dtype}", path], "--no-ref", "--json")
+        good = r.returncode == 0
+        if good:
+            d = json.loads(r.stdout)["launches"][0]["outputs"][0]["run"]
+            good = d["ok"] and d["worst_ulps"] <= 2 and d["rel"] < 1e-7
+        report(good, f"sin to pow of {dtype}", r.stdout + r.stderr)
+
+
 # ---- faults ------------------------------------------------------------------
 
 M, N, K = 64, 64, 640
@@ -165,5 +180,6 @@ def faults():
 
 
 run_programs()
+run_functions()
 faults()
 print(f"1..{count}")
