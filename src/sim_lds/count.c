@@ -107,6 +107,7 @@ typedef struct {
     CountSum *once;
     PlanIssue *source;              // of cp.async: the reads of global memory
     int source_count;
+    int64_t start;                  // of the buffer in shared memory
 } Costing;
 
 static void note_worst(Costing *k, const BankAccess *a)
@@ -191,12 +192,37 @@ static void cost_global(void *ctx, const PlanIssue *i)
     c->sectors_basis = basis_worse(c->sectors_basis, n.sectors_basis);
 }
 
+// cp.async.cg fills each line of shared memory from each line of global memory
+// by itself; what is out of range, and filled with 0, comes from a line of its
+// own.
+static void cost_bypass(Costing *k, const PlanIssue *i, GlobalAccess *a)
+{
+    CountAccess *c = k->access;
+    uint64_t empty = i->active & ~a->active;
+
+    for (int lane = 0; lane < BANK_LANES; lane++)
+        if (empty >> lane & 1)
+            a->address[lane] = -1 - a->shared[lane] % 128;
+    a->active = i->active;
+    GlobalCount n = global_count(k->device, a);
+    int passes = (__builtin_popcountll(i->active) + 7) / 8;
+    k->once->passes += passes;
+    k->once->cycles += n.bypasses;
+    c->lanes = 8;
+    if (n.bypasses > c->ways * passes)
+        c->ways = (n.bypasses + passes - 1) / passes;
+    Basis basis = empty ? BASIS_ESTIMATE : n.shared_basis;
+    c->cycles_basis = basis_worse(c->cycles_basis, basis);
+    c->conflicts_basis = basis_worse(c->conflicts_basis, basis);
+}
+
 // cp.async.ca: bytes leave L1 by the banks of their global address.
 static void cost_copy(void *ctx, const PlanIssue *i)
 {
     Costing *k = ctx;
     CountAccess *c = k->access;
-    GlobalAccess a = {.kind = GLOBAL_COPY, .bytes = c->move->bytes};
+    GlobalAccess a = {.kind = count_global_kind(c->move),
+                      .bytes = c->move->bytes};
     GlobalCount n;
     int passes;
 
@@ -206,10 +232,15 @@ static void cost_copy(void *ctx, const PlanIssue *i)
         a.active = i->active & k->source[s].active;
         memcpy(a.address, k->source[s].address, sizeof a.address);
     }
-    memcpy(a.shared, i->address, sizeof a.shared);
-    n = global_count(k->device, &a);
+    for (int lane = 0; lane < BANK_LANES; lane++)
+        a.shared[lane] = k->start + i->address[lane];
     k->once->issues++;
     k->once->bytes += (int64_t)a.bytes * __builtin_popcountll(i->active);
+    if (a.kind == GLOBAL_BYPASS) {
+        cost_bypass(k, i, &a);
+        return;
+    }
+    n = global_count(k->device, &a);
     k->once->passes += n.wavefronts - n.conflicts;
     k->once->cycles += n.wavefronts;
     k->once->conflicts += n.conflicts;
@@ -243,20 +274,27 @@ static const PlanMove *source_of(const PlanLaunch *l, const PlanMove *v)
     return NULL;
 }
 
-// What cp.async.ca reads, whose banks count too; else NULL.
+// What cp.async reads, whose banks or lines count too; else NULL.
 static const PlanMove *copied_from(const PlanLaunch *l, const CountAccess *a)
 {
     const PlanMove *v = a->move;
 
-    return a->is_shared && v->kind == MOVE_CP_ASYNC &&
-                   count_global_kind(v) == GLOBAL_COPY
-               ? source_of(l, v) : NULL;
+    return a->is_shared && v->kind == MOVE_CP_ASYNC ? source_of(l, v) : NULL;
+}
+
+static int64_t start_of(const PlanLaunch *l, const PlanMove *v)
+{
+    for (int i = 0; i < l->buffer_count; i++)
+        if (v->buffer && l->buffers[i].ir == v->buffer)
+            return l->buffers[i].offset;
+    return 0;
 }
 
 static bool cost_case(Counter *c, const PlanLaunch *l, CountAccess *a,
                       const PlanEnv *env, CountSum *once)
 {
-    Costing k = {.device = c->plan->device, .access = a, .once = once};
+    Costing k = {.device = c->plan->device, .access = a, .once = once,
+                 .start = start_of(l, a->move)};
     const PlanMove *v = a->move, *source = copied_from(l, a);
     ArenaMark mark = arena_mark(c->arena);
     Issues far = {.arena = c->arena};

@@ -79,6 +79,29 @@ static void count_reduction(const GlobalAccess *a, GlobalCount *c)
 
 // ---- cp.async ------------------------------------------------------------
 
+// Of one pair of lines: the most shared sectors that a global one fills.
+static int most_halves(const GlobalAccess *a, int64_t far, int64_t near)
+{
+    int most = 0;
+
+    for (uint64_t left = a->active; left;) {
+        int l = next_lane(&left);
+        Pairs halves = {0};
+
+        if (a->address[l] / LINE != far || a->shared[l] / LINE != near)
+            continue;
+        for (uint64_t others = a->active; others;) {
+            int o = next_lane(&others);
+
+            if (a->address[o] / SECTOR == a->address[l] / SECTOR &&
+                a->shared[o] / LINE == near)
+                enter(&halves, a->shared[o] / SECTOR, 0);
+        }
+        most = halves.count > most ? halves.count : most;
+    }
+    return most;
+}
+
 static void count_bypass(const GlobalAccess *a, GlobalCount *c)
 {
     Pairs lines = {0}, sectors = {0}, far = {0}, near = {0};
@@ -94,6 +117,8 @@ static void count_bypass(const GlobalAccess *a, GlobalCount *c)
     }
     c->lines = lines.count;
     c->sectors = sectors.count;
+    for (int i = 0; i < lines.count; i++)
+        c->bypasses += most_halves(a, lines.at[i].a, lines.at[i].b);
     if (lines.count > BYPASS_LINES || far.count < lanes || near.count < lanes)
         c->sectors_basis = BASIS_ESTIMATE;
 }

@@ -4,7 +4,9 @@
 // Measured on an H200 (tests/data/hardware): a load, a store or a cp.async.ca
 // asks for each 32-byte sector and each 128-byte line that it touches once. A
 // reduction serves lanes with equal addresses one after the other. cp.async.cg
-// passes L1 by: it goes by pairs of a global and a shared line.
+// passes L1 by: it goes by pairs of a global and a shared line, once more where
+// a sector of the one comes to lie across two of the other
+// (tests/data/plan/h200.tsv).
 #ifndef SIM_LDS_GLOBAL_H
 #define SIM_LDS_GLOBAL_H
 
@@ -29,6 +31,8 @@ typedef struct {
     int sectors;                // of 32 bytes
     int lines;                  // tag accesses
     int wavefronts, conflicts;  // cp.async.ca: of shared memory
+    int bypasses;               // cp.async.cg: wavefronts that are its own,
+                                // and that counters of L1 do not see
     Basis sectors_basis, lines_basis, shared_basis;
 } GlobalCount;
 

@@ -202,6 +202,37 @@ START_TEST(a_tile_is_copied_as_by_hand)
 }
 END_TEST
 
+// Wavefronts of one LDGSTS.BYPASS.128 in upstream's kernels on an H200
+// (tests/data/plan/h200.tsv), by the bytes of a tile's rows and where the tile
+// starts.
+static const struct {
+    const char *kernel;
+    int row, start, wavefronts;
+} bypasses[] = {
+    {"g-direct B_shared", 256, 0, 4},
+    {"attention K_shared", 128, 0, 4},
+    {"gemm A_shared", 64, 0, 8},
+    {"p-gemm_int4 B_shared", 32, 0, 16},
+    {"biased-64", 128, 32, 8},
+    {"biased", 64, 160, 12},
+    {"biased-16", 32, 16, 32},
+};
+
+START_TEST(copies_past_l1_go_by_lines)
+{
+    const Device *d = device_find(TEXT("h200"));
+    GlobalAccess a = {.kind = GLOBAL_BYPASS, .bytes = 16,
+                      .active = 0xffffffff};
+
+    for (int l = 0; l < 32; l++) {
+        int row = bypasses[_i].row;
+        a.address[l] = 2048 * (16 * l / row) + 16 * l % row;
+        a.shared[l] = bypasses[_i].start + 16 * l;
+    }
+    ck_assert_int_eq(global_count(d, &a).bypasses, bypasses[_i].wavefronts);
+}
+END_TEST
+
 // All lanes add to one word: 32 turns of one sector.
 START_TEST(equal_addresses_take_turns)
 {
@@ -224,6 +255,8 @@ int main(void)
     tcase_add_test(t, global_accesses_are_exact);
     tcase_add_test(t, copies_are_exact_where_they_claim_it);
     tcase_add_test(t, a_tile_is_copied_as_by_hand);
+    tcase_add_loop_test(t, copies_past_l1_go_by_lines, 0,
+                        countof(bypasses));
     tcase_add_test(t, equal_addresses_take_turns);
     suite_add_tcase(s, t);
     return unit_run(s);
