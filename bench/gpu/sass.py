@@ -24,8 +24,8 @@ def mnemonic(sass):
 
 def is_shared(sass):
     """Whether the load-store units carry it to shared memory: LDSM, STSM,
-    LDGSTS too."""
-    return mnemonic(sass).startswith(SHARED)
+    LDGSTS too; not the loads under a false predicate beside LDGSTS."""
+    return mnemonic(sass).startswith(SHARED) and not sass.startswith("@!PT")
 
 
 def compiled(cubin):
@@ -54,16 +54,18 @@ def compiled(cubin):
 
 def profiled(page):
     """[(kernel, [(instruction, [executed, wavefronts, ideal])])] of
-    ncu --page source --print-source sass --csv, launch by launch."""
+    ncu --page source --print-source sass --csv, launch by launch. The page of
+    a kernel without memory accesses has no columns for them."""
     launches, header = [], None
     for row in csv.reader(io.StringIO(page)):
-        if len(row) == 2 and row[0] in ("Function Name", "Kernel Name"):
+        if len(row) > 1 and row[0] in ("Function Name", "Kernel Name"):
             launches.append((row[1], []))
-        elif "L1 Wavefronts Shared" in row:
+            header = None
+        elif "Source" in row and "Address" in row:
             header = row
-            if not launches or launches[-1][1]:
-                launches.append(("", []))
         elif header and len(row) == len(header):
-            counts = [int(float(row[header.index(c)] or 0)) for c in COUNTERS]
-            launches[-1][1].append((row[header.index("Source")], counts))
+            counts = [int(float(row[header.index(c)] or 0))
+                      if c in header else 0 for c in COUNTERS]
+            text = row[header.index("Source")].strip()
+            launches[-1][1].append((text, counts))
     return launches
