@@ -194,6 +194,9 @@ Text name_of(const Report *r, int buffer);
 void note_way(const Report *r, CheckFinding *f, int buffer);
 void report_values(Report *r);
 
+// dead.c
+void report_dead_stores(Report *r);
+
 // report.c
 void report_all(Check *k, Arena *a, const InterpResult *r, CheckFindings *out);
 #endif

@@ -470,6 +470,7 @@ void report_all(Check *k, Arena *a, const InterpResult *result,
         return;
     }
     report_interp(&r);
+    report_dead_stores(&r);
     for (int i = 0; i < k->code->buffer_count; i++) {
         report_origin(&r, i);
         if (k->code->buffer[i].place == BUFFER_PARAM &&
