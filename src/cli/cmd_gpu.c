@@ -474,8 +474,9 @@ static void on_launching(void *ctx, KernelObject *k, KernelArg *args)
         return;
     keep_source(g, &p->kernel);
     p->active = build(g, &p->kernel, arch_of(g))
-                && gpu_case_make(g->gpu, &p->kernel, &p->launch, &p->c)
-                && gpu_verify_run(&p->c, false, &p->verdict);
+                && gpu_case_make(g->gpu, &p->kernel, &p->launch, &p->c);
+    p->c.fresh_shared = true;
+    p->active = p->active && gpu_verify_run(&p->c, false, &p->verdict);
 }
 
 // What a script's last line counts: outputs that were held to the CPU's.

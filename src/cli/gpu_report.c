@@ -150,6 +150,8 @@ static void bits_row(TextBuf *b, const GpuReport *r, const GpuOutput *g,
     report_row(b, &line, "run", "against 'tilesim run'");
     buf_printf(b, g->rel == 0 ? "rel 0" : "rel %.1e", g->rel);
     report_row_limit(b, line, g->wrong ? "WRONG" : "ok", g->limit);
+    if (g->as_sets)
+        buf_puts(b, ", rows as sets: their order is the atomics'");
     if (g->compared && g->equal == g->compared)
         buf_puts(b, ", all bits equal");
     else if (g->compared)

@@ -125,6 +125,8 @@ static void output(Json *j, const GpuReport *r, const GpuOutput *g,
     key_bool(j, "ok", !g->wrong);
     key_int(j, "compared", g->compared);
     key_int(j, "bits_equal", g->equal);
+    if (g->as_sets)
+        key_bool(j, "as_sets", true);
     key_number(j, "worst_ulps", g->worst_ulps);
     json_end_object(j);
     if (r->verdict->poisoned) {

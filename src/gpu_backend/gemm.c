@@ -192,11 +192,11 @@ typedef struct {
     int part;                       // of the columns: read at a time
 } Mma;
 
-// Tiles of B that a warp has in registers beside its results.
-static int columns_at_a_time(int cols)
+// Tiles of B that a warp has in registers beside its results: fewer where each
+// is put together from single elements.
+static int columns_at_a_time(int cols, bool plain)
 {
-    enum { MOST = 8 };
-    int n = cols < MOST ? cols : MOST;
+    int most = plain ? 2 : 8, n = cols < most ? cols : most;
 
     while (cols % n || (n > 1 && n % 2 && cols % 2 == 0))
         n--;
@@ -391,6 +391,7 @@ void gemm(Emit *e, IrStmt *s)
     }
     m.rows = (int)h->m / g->m_warps / 16;
     m.cols = (int)h->n / g->n_warps / 8;
-    m.part = columns_at_a_time(m.cols);
+    m.part = columns_at_a_time(m.cols, !in_registers(e, m.b.buffer) &&
+                                       plan_reads(g, true) == READ_PLAIN);
     by_warps(e, &m);
 }

@@ -41,6 +41,7 @@ typedef struct {
     int call_count;
     int64_t *symbols;               // values of T.dynamic sizes, by IrVar.id
     int64_t input_bytes, output_bytes;
+    bool fresh_shared;              // holds NaNs first, as the CPU's does
 } GpuCase;
 
 // Allocates, loads, prepares. False after reporting; release it all the same.
@@ -65,6 +66,7 @@ typedef struct {
     double rel, limit, worst_ulps;
     int64_t worst_at;               // flat; -1: none
     bool wrong;
+    bool as_sets;                   // rows hold the same numbers, in any order
     int64_t unwritten;              // that the CPU writes and the device not
     int64_t unwritten_at;           // the first, flat
     bool repeats;                   // two runs gave the same bits

@@ -53,6 +53,11 @@ static bool look(void *ctx, IrStmt *s)
 
     if (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL)
         k->found = true;
+    // Registers are handed on by whole groups.
+    if (s->kind == STMT_TILE && (s->op == OP_SET_MAX_NREG ||
+                                 s->op == OP_INC_MAX_NREG ||
+                                 s->op == OP_DEC_MAX_NREG))
+        k->found = true;
     if (s->kind != STMT_TILE ||
         (op_info(k->ops, s->op)->class != OPCLASS_TILE &&
          s->op != OP_WGMMA_GEMM && s->op != OP_TMA_COPY))

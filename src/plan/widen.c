@@ -63,13 +63,14 @@ static int words(const PlanState *p)
     return n;
 }
 
-// Those that a thread has, less what addresses and operands take.
-static int room(int threads)
+// Those that a thread has, less what operands of products take, or addresses
+// and conditions of every element where nothing is multiplied.
+static int room(const PlanState *p, int threads)
 {
-    enum { FILE_WORDS = 65536, MOST = 255, OTHER = 40 };
+    enum { FILE_WORDS = 65536, MOST = 255, OPERANDS = 40, OTHER = 96 };
     int n = FILE_WORDS / threads;
 
-    return (n < MOST ? n : MOST) - OTHER;
+    return (n < MOST ? n : MOST) - (p->launch->gemm_count ? OPERANDS : OTHER);
 }
 
 // What is not where it should be.
@@ -88,7 +89,7 @@ static bool widen(PlanState *p, IrStmt *launch, const Attempt *before)
 {
     enum { WIDEST = 512 };
 
-    for (int threads = p->launch->threads; words(p) > room(threads) &&
+    for (int threads = p->launch->threads; words(p) > room(p, threads) &&
                                            2 * threads <= WIDEST;) {
         Attempt now = keep(p);
         int need = words(p), lost = losses(p);
@@ -97,7 +98,7 @@ static bool widen(PlanState *p, IrStmt *launch, const Attempt *before)
         if (!attempt(p, launch))
             return false;
         if (losses(p) > lost ||
-            words(p) * room(threads) >= need * room(2 * threads)) {
+            words(p) * room(p, threads) >= need * room(p, 2 * threads)) {
             restore(p, before);         // `ops` are not kept
             p->launch->threads = now.launch.threads;
             return attempt(p, launch);
@@ -144,18 +145,35 @@ static const IrBuffer *movable(const PlanState *p)
     return best;
 }
 
+static bool add_shared(void *ctx, IrStmt *s)
+{
+    int64_t *bytes = ctx, n = 1, extent;
+
+    if (s->kind != STMT_ALLOC || (s->buffer->scope != SCOPE_SHARED &&
+                                  s->buffer->scope != SCOPE_SHARED_STATIC))
+        return true;
+    for (int d = 0; d < s->buffer->rank; d++)
+        n *= ir_is_int(s->buffer->shape[d], &extent) ? extent : 1;
+    *bytes += n * dtype_info(s->buffer->dtype)->bits / 8;
+    return true;
+}
+
+// As far as there is room beside one slot of every tile.
 static bool move_out(PlanState *p, IrStmt *launch, const Attempt *before)
 {
-    int64_t bytes = 0;
+    enum { WORKSPACES = 8192 };
+    int64_t bytes = WORKSPACES;
 
-    while (words(p) > room(p->launch->threads)) {
+    ir_walk(launch->then, add_shared, NULL, &bytes);
+
+    while (words(p) > room(p, p->launch->threads)) {
         const IrBuffer *b = movable(p);
         Attempt now = keep(p);
         if (!b)
             break;
         bytes += (int64_t)p->fragment[b->id]->elements *
                  dtype_info(b->dtype)->bits / 8;
-        if (2 * bytes > p->device->smem_block)
+        if (bytes > p->device->smem_block)
             break;
         restore(p, before);
         p->launch->threads = now.launch.threads;
