@@ -109,20 +109,21 @@ KEYWORDS = [
      "transpose_B=True)", r"transpose_B=True"),
     ("wgmma_gemm", "clear_accum", "T.wgmma_gemm(As, Bs, acc, "
      "clear_accum=True)", r"clear_accum=True"),
+    ("PersistentTileScheduler", "name", "s = T.PersistentTileScheduler(4, 2, "
+     'num_workers=2, name="s")\ns.init(1)\nloc[0] = s.m_idx', r"loc\[0\] = "),
     ("tvm_thread_allreduce", "dtype",
      'T.tvm_thread_allreduce(T.uint32(1), v[0], True, loc[0], '
      'T.get_thread_binding(0), dtype="handle")', r"allreduce\(.*axes=1"),
 ]
 # Keywords of primitives that only other hardware has, or that stand outside a
 # kernel's body: tcgen05_gemm, tcgen05_mma_arrive, tcgen05_cp_warpx4,
-# tcgen05_gemm_blockscaled, ClusterKernel, PersistentTileScheduler,
-# SharedBuffer, WSPipeline, WSRole, WSSchedule. They are refused by name.
+# tcgen05_gemm_blockscaled, ClusterKernel, SharedBuffer, WSPipeline, WSRole,
+# WSSchedule. They are refused by name.
 ELSEWHERE = {
     "tcgen05_gemm": "T.tcgen05_gemm(As, Bs, acc, mbar=0)",
     "tcgen05_mma_arrive": "T.tcgen05_mma_arrive(0, arrive_2cta=True)",
     "tcgen05_cp_warpx4": "T.tcgen05_cp_warpx4(As, acc, use_2cta=True)",
     "tcgen05_gemm_blockscaled": "T.tcgen05_gemm_blockscaled(As, Bs, acc)",
-    "PersistentTileScheduler": 's = T.PersistentTileScheduler(name="s")',
     "WSPipeline": "p = T.WSPipeline(depth=2)",
     "WSRole": "r = T.WSRole(warps_lo=0, warps_hi=1)",
     "WSSchedule": "s = T.WSSchedule(num_warps=4)",
