@@ -31,9 +31,11 @@ def configs():
 
 
 def gpu(entry, words, options, timeout=180):
-    """One launch: its exit code and its part of the JSON document."""
+    """One launch: its exit code and its part of the JSON document. $OPTIONS
+    has more options: "--as=tilelang --target=a100"."""
     command = [tilesim(), "gpu", program(entry), "--kernel", entry["kernel"],
-               *defines(words), "--json", "-q", *options]
+               *defines(words), "--json", "-q", *options,
+               *os.environ.get("OPTIONS", "").split()]
     try:
         done = subprocess.run(command, capture_output=True, text=True,
                               timeout=timeout)
