@@ -15,8 +15,8 @@ enum {
     STREAMED_MOST = 8,              // likewise, between two loops on elements
     FED_MOST = 240,                 // setmaxnreg of warps that are fed, and
     SET_THREADS = 256,              // how many of them, by rules `tilesim`
-    OTHER = 20,                     // addresses, counters, constants
-    OTHER_WGMMA = 28, OTHER_MATRIX = 40,
+    OTHER = 20, OTHER_LEAST = 10,   // addresses, counters, constants
+    OTHER_WGMMA = 28, OTHER_MMA = 40, OTHER_MFMA = 72,
 };
 
 typedef struct {
@@ -25,6 +25,7 @@ typedef struct {
     // elements that hands them to another makes them one after the other.
     bool *filled, *streamed;
     int *writers, *readers;
+    bool *twice;                    // by buffer id: to accumulate, and to work on
     bool *live;                     // by buffer id, after the statement
     PlanRegisters most;
 } Life;
@@ -63,18 +64,19 @@ static int live_words(const Life *f)
             continue;
         if (f->streamed[b->id] && words > STREAMED_MOST)
             words = STREAMED_MOST;
-        sum += words;
+        sum += f->twice[b->id] ? 2 * words : words;
     }
     return sum;
 }
 
 // ---- what a statement needs besides ----------------------------------------
 
-// Of one operand and one step of k, in the lanes of a warp.
+// Of one operand, in the lanes of a warp. ptxas loads those of the next step of
+// k while this one is multiplied, LLVM all of them first.
 static int operand_words(const PlanState *p, const PlanGemm *g,
                          const IrBuffer *b, int64_t rows, int warps)
 {
-    int64_t k = g->inst_k * (g->k_pack ? g->k_pack : 1);
+    int64_t k = g->unit == PLAN_MFMA ? g->shape.k : 2 * g->inst_k;
 
     if (b->scope == SCOPE_FRAGMENT || g->unit == PLAN_WGMMA || !warps)
         return 0;
@@ -90,9 +92,8 @@ static int operands_of(PlanState *p, const IrStmt *s)
 
     if (!g)
         return 0;
-    // Those of the next step are loaded while this one is multiplied.
-    return 2 * (operand_words(p, g, g->a, g->shape.m, g->m_warps) +
-                operand_words(p, g, g->b, g->shape.n, g->n_warps));
+    return operand_words(p, g, g->a, g->shape.m, g->m_warps) +
+           operand_words(p, g, g->b, g->shape.n, g->n_warps);
 }
 
 // A load from global memory that a store to shared memory follows.
@@ -257,6 +258,41 @@ static bool find_users(void *ctx, IrStmt *s)
     return false;
 }
 
+// MFMA accumulates in registers of its own: what else touches the sums, in a
+// loop, has them in others as well.
+static bool find_twice(void *ctx, IrStmt *s)
+{
+    Life *f = ctx;
+    const PlanLaunch *l = f->p->launch;
+    size_t n = (size_t)f->p->kernel->buffer_count + 1;
+    Touched t = {new_array(f->p->arena, bool, n),
+                 new_array(f->p->arena, bool, n)};
+    bool parallel = s->kind == STMT_FOR && s->loop == LOOP_PARALLEL;
+
+    if (!parallel && s->kind != STMT_TILE)
+        return true;
+    if (!parallel && (s->op == OP_GEMM || s->op == OP_FILL || s->op == OP_CLEAR))
+        return false;
+    plan_touches(f->p, s, touch, &t);
+    for (int i = 0; i < l->gemm_count; i++) {
+        const IrBuffer *c = storage_of(l->gemms[i].c);
+
+        if (l->gemms[i].unit == PLAN_MFMA && (t.reads[c->id] || t.writes[c->id]))
+            f->twice[c->id] = true;
+    }
+    return false;
+}
+
+static bool find_loops(void *ctx, IrStmt *s)
+{
+    bool serial = s->kind == STMT_WHILE ||
+                  (s->kind == STMT_FOR && s->loop != LOOP_PARALLEL);
+
+    if (serial)
+        ir_walk(s->then, find_twice, NULL, ctx);
+    return !serial;
+}
+
 static void find_kinds(Life *f, IrStmt *launch)
 {
     size_t n = (size_t)f->p->kernel->buffer_count + 1;
@@ -264,6 +300,7 @@ static void find_kinds(Life *f, IrStmt *launch)
     memset(f->filled, true, n);
     memset(f->streamed, true, n);
     ir_walk(launch->then, find_users, NULL, f);
+    ir_walk(launch->then, find_loops, NULL, f);
     for (size_t i = 0; i < n; i++)
         f->streamed[i] &= f->writers[i] == 1 && f->readers[i] == 1;
 }
@@ -273,7 +310,9 @@ static int other_words(const PlanLaunch *l)
     int most = OTHER;
 
     for (int i = 0; i < l->gemm_count; i++) {
-        int own = l->gemms[i].unit == PLAN_WGMMA ? OTHER_WGMMA : OTHER_MATRIX;
+        PlanUnit unit = l->gemms[i].unit;
+        int own = unit == PLAN_WGMMA ? OTHER_WGMMA
+                  : unit == PLAN_MFMA ? OTHER_MFMA : OTHER_MMA;
         most = own > most ? own : most;
     }
     return most;
@@ -286,21 +325,41 @@ void plan_registers(PlanState *p, IrStmt *launch)
               .streamed = new_array(p->arena, bool, n),
               .writers = new_array(p->arena, int, n),
               .readers = new_array(p->arena, int, n),
+              .twice = new_array(p->arena, bool, n),
               .live = new_array(p->arena, bool, n)};
 
     find_kinds(&f, launch);
     go_back(&f, launch->then);
     f.most.other = other_words(p->launch);
+    if (!f.most.fragments && !f.most.staged && !p->launch->gemm_count)
+        f.most.other = OTHER_LEAST;
     p->launch->registers = f.most;
+}
+
+static bool find_variable(void *ctx, IrStmt *s)
+{
+    bool *found = ctx;
+
+    *found |= s->kind == STMT_STORE && s->buffer->scope == SCOPE_VAR;
+    return true;
+}
+
+// Upstream leaves registers as they are where a producer writes variables.
+static bool sets_registers(const Plan *p, const PlanLaunch *l)
+{
+    bool variables = false;
+
+    if (!l->producers || p->rules == PLAN_TILESIM)
+        return l->producers && l->threads >= SET_THREADS;
+    ir_walk((IrStmt *)l->stmt, find_variable, NULL, &variables);
+    return !variables;
 }
 
 int plan_registers_of(const Plan *p, const PlanLaunch *l, int most)
 {
     const PlanRegisters *r = &l->registers;
-    bool is_set = l->producers && (p->rules == PLAN_TILELANG ||
-                                   l->threads >= SET_THREADS);
 
-    if (is_set)
+    if (sets_registers(p, l))
         return most < FED_MOST ? most : FED_MOST;
     return r->fragments + r->operands + r->staged + r->other;
 }
