@@ -38,6 +38,36 @@ static const GpuPart parts[] = {
      "{\n"
      "    return (float)__builtin_bit_cast(_Float16, x.bits);\n"
      "}\n"},
+    {"e4m3fnuz|to_e4m3fnuz|to_e4m3fnuz_nosat", "",
+     "// Beyond the largest the unit gives NaN.\n"
+     "DEVICE e4m3fnuz to_e4m3fnuz_nosat(float x)\n"
+     "{\n"
+     "    return e4m3fnuz{(u8)__builtin_amdgcn_cvt_pk_fp8_f32(x, 0.0f, 0, false)};\n"
+     "}\n"
+     "DEVICE e4m3fnuz to_e4m3fnuz(float x)\n"
+     "{\n"
+     "    float y = __builtin_fmaxf(-240.0f, __builtin_fminf(x, 240.0f));\n"
+     "    return to_e4m3fnuz_nosat(x == x ? y : x);\n"
+     "}\n"
+     "DEVICE float f32(e4m3fnuz x)\n"
+     "{\n"
+     "    return __builtin_amdgcn_cvt_f32_fp8(x.bits, 0);\n"
+     "}\n"},
+    {"e5m2fnuz|to_e5m2fnuz|to_e5m2fnuz_nosat", "",
+     "// Beyond the largest the unit gives NaN.\n"
+     "DEVICE e5m2fnuz to_e5m2fnuz_nosat(float x)\n"
+     "{\n"
+     "    return e5m2fnuz{(u8)__builtin_amdgcn_cvt_pk_bf8_f32(x, 0.0f, 0, false)};\n"
+     "}\n"
+     "DEVICE e5m2fnuz to_e5m2fnuz(float x)\n"
+     "{\n"
+     "    float y = __builtin_fmaxf(-57344.0f, __builtin_fminf(x, 57344.0f));\n"
+     "    return to_e5m2fnuz_nosat(x == x ? y : x);\n"
+     "}\n"
+     "DEVICE float f32(e5m2fnuz x)\n"
+     "{\n"
+     "    return __builtin_amdgcn_cvt_f32_bf8(x.bits, 0);\n"
+     "}\n"},
     {"join|pack", "",
      "DEVICE u32 join(u16 low, u16 high) { return low | (u32)high << 16; }\n"},
     {"fast_exp2", "",

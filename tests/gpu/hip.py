@@ -82,6 +82,21 @@ def run_functions():
         report(good, f"sin to pow of {dtype}", r.stdout + r.stderr)
 
 
+def run_float8():
+    """From what is rounded to 0 to what saturates: the bits of `run`."""
+    path = os.path.join(os.path.dirname(__file__), "hip_float8.tile")
+    for dtype in "float8_e4m3fnuz", "float8_e5m2fnuz":
+        good, why = True, ""
+        for scale in 1e-5, 3e-3, 1.0, 4e2, 1e5:
+            r = gpu(["--kernel", "casts", "-D", "N=640", "-D", f"scale={scale}",
+                     "-D", f"dtype={dtype}", path], "--no-ref", "--json")
+            good = good and r.returncode == 0
+            for o in json.loads(r.stdout)["launches"][0]["outputs"] if good else []:
+                good = good and o["run"]["bits_equal"] == o["run"]["compared"]
+            why += "" if good else f"{scale}: {r.stdout}{r.stderr}"
+        report(good, f"conversions to {dtype} and back, every bit", why)
+
+
 # ---- faults ------------------------------------------------------------------
 
 M, N, K = 64, 64, 640
@@ -181,5 +196,6 @@ def faults():
 
 run_programs()
 run_functions()
+run_float8()
 faults()
 print(f"1..{count}")
