@@ -110,7 +110,8 @@ def main():
                 cells = line.rstrip("\n").split("\t")
                 if line.startswith("#") or cells[1] == "arch" or \
                         cells[2].startswith(("refused", "on mi")) or \
-                        not re.search(pattern, cells[0]):
+                        not re.search(pattern, cells[0]) or \
+                        not os.path.exists(os.path.join(examples, cells[0])):
                     continue
                 jobs.append((*cells[:3], examples, folder))
         pool = concurrent.futures.ThreadPoolExecutor(
