@@ -116,12 +116,30 @@ static GpuForm form_of(const GpuRun *g)
     return g->emit == EMIT_PTX ? GPU_PTX : GPU_CUBIN;
 }
 
+// Shared memory of a size that the kernel itself says.
+static bool fits_shared(GpuRun *g, const GpuKernel *k)
+{
+    bool ok = true;
+
+    for (int i = 0; i < k->program->launch_count; i++) {
+        const GpuLaunch *l = &k->program->launches[i];
+        if (l->static_shared <= k->target->smem_block)
+            continue;
+        diag_error(g->run.s.cli->diag, EXIT_NO_FIT, l->stmt->at, "gpu-no-fit",
+                   "the kernel needs %lld bytes of shared memory a block, %s "
+                   "has %lld", (long long)l->static_shared, k->target->title,
+                   (long long)k->target->smem_block);
+        ok = false;
+    }
+    return ok;
+}
+
 static bool build(GpuRun *g, GpuKernel *k, const char *arch)
 {
     Cli *c = g->run.s.cli;
     const char *why;
 
-    if (!gpu_kernel_build(k, arch, form_of(g)))
+    if (!fits_shared(g, k) || !gpu_kernel_build(k, arch, form_of(g)))
         return false;
     if (!is_amd(g))
         return true;

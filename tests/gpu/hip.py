@@ -97,6 +97,24 @@ def run_float8():
         report(good, f"conversions to {dtype} and back, every bit", why)
 
 
+# ---- what does not work ------------------------------------------------------
+
+def refusals():
+    gemm = ["--kernel", "gemm", "-D", "M=64", "-D", "N=64", "-D", "K=64",
+            f"{folder}/gemm.tile"]
+    big = ["-D", "block_M=256", "-D", "block_N=256", "-D", "block_K=128"]
+    os.environ["TILESIM_CLANG"], kept = "/none/clang", os.environ["TILESIM_CLANG"]
+    r = gpu(gemm)
+    os.environ["TILESIM_CLANG"] = kept
+    report(r.returncode == 6 and "looked for /none/clang" in r.stderr,
+           "no clang: exit 6, and what was looked for", r.stderr)
+    for code, what, more in ((5, "65536", big), (77, "no time", ["--bench"]),
+                             (4, "MI355X", ["--target", "mi355x"])):
+        r = gpu(gemm, *more)
+        report(r.returncode == code and what in r.stderr,
+               f"{' '.join(more)}: exit {code}", r.stderr)
+
+
 # ---- faults ------------------------------------------------------------------
 
 M, N, K = 64, 64, 640
@@ -197,5 +215,6 @@ def faults():
 run_programs()
 run_functions()
 run_float8()
+refusals()
 faults()
 print(f"1..{count}")
