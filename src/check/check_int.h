@@ -80,6 +80,7 @@ typedef struct {
     Notes notes;
     uint8_t lane[CODE_LANES];   // working space
     uint64_t operand[3][CODE_LANES];    // of a traced instruction
+    bool had_nan;               // a traced tile operation starts from a NaN
 } CheckWorker;
 
 // Who stored an element last: 1 + block, and where.
@@ -103,6 +104,7 @@ struct Check {
     int64_t *elements;          // by root: of a global buffer
     const char **data;          // by root: where a global buffer is
     int64_t (*shape)[CODE_RANK];    // by root, likewise
+    int owned;                  // the launch that these are of, or -1
     Owners *owners;             // by root, in launches whose blocks may meet
     int *unit;                  // by root
     RaceLoop *race;             // loops whose iterations may meet

@@ -4,7 +4,8 @@
 // reason to run them in order (Launch.ordered). There an element remembers the
 // block that stored it last; a later block that stores something else makes
 // the result depend on which comes first. Per-thread code may order its blocks
-// by itself, with atomics: its launches are not looked at.
+// by itself, with atomics: its launches are not looked at, nor are those that
+// have atomics on global memory, which may be locks.
 #include "check/check_int.h"
 
 #include <stdlib.h>
@@ -24,13 +25,33 @@ static void clear_owners(Owners *o, int64_t n)
     memset(o->block, 0, (size_t)n * sizeof *o->block);
 }
 
+static bool has_atomics(const Check *k, int launch)
+{
+    const Code *c = k->code;
+    const InstrList *body = &c->launch[launch].body;
+
+    for (int i = 0; i < body->len; i++) {
+        const Instr *in = &body->code[i];
+        bool scalar = in->op == INSTR_LOAD || in->op == INSTR_STORE;
+        const Access *a =
+            scalar || in->op == INSTR_VATOMIC ? &c->access[in->a] : NULL;
+
+        if (a && (!scalar || a->atomic) &&
+            c->buffer[root_of_buffer(c, a->buffer)].place != BUFFER_SCRATCH)
+            return true;
+    }
+    return false;
+}
+
 // The parameters that this launch stores to get room for their owners.
 void outputs_launch(Check *k, const InterpStep *s)
 {
     const InstrList *body = &k->code->launch[s->launch].body;
 
-    if (!blocks_may_meet(k, s->launch))
+    k->owned = -1;
+    if (!blocks_may_meet(k, s->launch) || has_atomics(k, s->launch))
         return;
+    k->owned = s->launch;
     for (int i = 0; i < body->len; i++) {
         const Instr *in = &body->code[i];
         int root;
@@ -120,7 +141,7 @@ static void own_lanes(Check *k, const InterpStep *s)
 
 void outputs_before(Check *k, const InterpStep *s)
 {
-    if (!blocks_may_meet(k, s->launch))
+    if (s->launch != k->owned)
         return;
     if (s->instr->op == INSTR_STORE)
         own_one(k, s);

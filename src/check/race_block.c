@@ -45,6 +45,7 @@ static bool find_uses(const Check *k, int launch, bool *loads, bool *stores)
 
         if (!is_load(in) && !is_store(in) && !atomic)
             continue;
+        atomic |= k->code->access[in->a].atomic;
         int buffer = k->code->access[in->a].buffer;
         if (atomic && is_global(k, buffer))
             return false;

@@ -66,25 +66,6 @@ static void keep(const InterpStep *s, uint64_t *to, int reg)
         memcpy(to, s->v[reg], (size_t)lanes_of(s) * 8);
 }
 
-void trace_before(Check *k, const InterpStep *s)
-{
-    CheckWorker *w = worker_of_step(k, s);
-    const Instr *i = s->instr;
-
-    if (!is_traced(k, s))
-        return;
-    if (is_vector(i) || is_scalar(i)) {
-        bool more = i->op == INSTR_VOP || i->op == INSTR_OP;
-
-        keep(s, w->operand[0], i->a);
-        keep(s, w->operand[1], more ? i->b : -1);
-        keep(s, w->operand[2], more ? i->c : -1);
-    }
-    shadow_before(k, s);
-}
-
-// ---- beginnings ----------------------------------------------------------
-
 static double number(LaneType t, const void *lanes, int i)
 {
     switch (t) {
@@ -100,6 +81,82 @@ static double number(LaneType t, const void *lanes, int i)
         return (double)((const int64_t *)lanes)[i];
     }
 }
+
+// ---- tiles -----------------------------------------------------------------
+
+static double element(Check *k, const InterpStep *s, int buffer, int64_t at)
+{
+    LaneType t = lane_type_of(k->code->buffer[buffer].dtype);
+    uint64_t lane = 0;
+
+    interp_read(s, buffer, at, 1, &lane);
+    return number(t, &lane, 0);
+}
+
+static bool matrix_has_nan(Check *k, const InterpStep *s, const Matrix *m,
+                           int64_t rows, int64_t cols)
+{
+    InterpMatrix x;
+
+    if (!interp_touch_matrix(s, m, rows, cols, &x))
+        return true;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            if (isnan(element(k, s, m->buffer,
+                              x.at + i * x.row_step + j * x.col_step)))
+                return true;
+    return false;
+}
+
+static bool buffer_has_nan(Check *k, const InterpStep *s, int buffer)
+{
+    int64_t n;
+
+    interp_memory_of(s, buffer, &n);
+    for (int64_t i = 0; i < n; i++)
+        if (isnan(element(k, s, buffer, i)))
+            return true;
+    return false;
+}
+
+// What a tile operation starts from has a NaN: none begins there.
+static bool starts_with_nan(Check *k, const InterpStep *s)
+{
+    const Instr *i = s->instr;
+
+    if (i->op == INSTR_GEMM) {
+        const Gemm *g = &k->code->gemm[i->a];
+
+        return matrix_has_nan(k, s, &g->a, g->m,
+                              g->group ? g->k / g->group * g->kept : g->k) ||
+               matrix_has_nan(k, s, &g->b, g->k, g->n) ||
+               matrix_has_nan(k, s, &g->c, g->m, g->n);
+    }
+    return buffer_has_nan(k, s, k->code->reduction[i->a].src) ||
+           (!k->code->reduction[i->a].clear &&
+            buffer_has_nan(k, s, k->code->reduction[i->a].dst));
+}
+
+void trace_before(Check *k, const InterpStep *s)
+{
+    CheckWorker *w = worker_of_step(k, s);
+    const Instr *i = s->instr;
+
+    if (!is_traced(k, s))
+        return;
+    if (is_vector(i) || is_scalar(i)) {
+        bool more = i->op == INSTR_VOP || i->op == INSTR_OP;
+
+        keep(s, w->operand[0], i->a);
+        keep(s, w->operand[1], more ? i->b : -1);
+        keep(s, w->operand[2], more ? i->c : -1);
+    }
+    if (i->op == INSTR_GEMM || i->op == INSTR_REDUCE)
+        w->had_nan = starts_with_nan(k, s);
+    shadow_before(k, s);
+}
+
+// ---- beginnings ----------------------------------------------------------
 
 static void keep_double(Note *n, int at, double v)
 {
@@ -229,17 +286,12 @@ static void after_scalar(Check *k, const InterpStep *s)
 // here.
 static void after_element(Check *k, const InterpStep *s, int buffer, int64_t at)
 {
-    LaneType t = lane_type_of(k->code->buffer[buffer].dtype);
-    uint64_t lane = 0;
-    double v;
-    uint8_t shadow;
+    double v = element(k, s, buffer, at);
+    uint8_t shadow = shade_get(k, s, buffer, at);
 
-    interp_read(s, buffer, at, 1, &lane);
-    v = number(t, &lane, 0);
-    shadow = shade_get(k, s, buffer, at);
     if (isfinite(v) && shadow)
         shade_put(k, s, buffer, at, 0);
-    else if (isnan(v) && !shadow)
+    else if (isnan(v) && !shadow && !worker_of_step(k, s)->had_nan)
         shade_put(k, s, buffer, at, begin(k, s, 0, NAN, NAN, v));
 }
 

@@ -116,6 +116,7 @@ typedef struct {
     int buffer;
     AccessKind kind;
     bool store;
+    bool atomic;                // a half of an atomic operation
     int rank;
     unsigned quiet;             // bit d: leaving dimension d is no finding
     unsigned clipped;           // ... is what a tile copy may do

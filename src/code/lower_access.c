@@ -619,11 +619,14 @@ static void atomic_scalar(Lower *l, const IrBuffer *b, const Form *index,
                           LaneOp op, Val v, unsigned quiet, Val *old)
 {
     DType t = map_dtype(l, b->dtype);
+    int first = l->access.len;
     Val args[2] = {load_of(l, b, index, quiet), v};
 
     if (old)
         *old = args[0];
     store_to(l, b, index, apply(l, op, t, t, args, 2), quiet);
+    for (int i = first; i < l->access.len; i++)
+        l->access.at[i].atomic = true;
 }
 
 void atomic_on(Lower *l, const IrBuffer *b, const Form *index, LaneOp op, Val v,
