@@ -80,10 +80,10 @@ Spot place_of_side(Emit *e, IrBuffer *b, IrExpr *const *min, const int *map)
 
 // ---- guards ----------------------------------------------------------------
 
-static Text both(Emit *e, Text a, Text b)
+Text both(Emit *e, Text a, Text b)
 {
-    if (!a.len)
-        return b;
+    if (!a.len || !b.len)
+        return a.len ? a : b;
     return text_format(e->arena, "%.*s && %.*s", TEXT_ARG(a), TEXT_ARG(b));
 }
 

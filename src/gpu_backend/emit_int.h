@@ -141,6 +141,7 @@ bool is_private(const Emit *e, const IrBuffer *b);
 Spot place_of(Emit *e, IrBuffer *b, IrExpr *const *index);
 Spot place_of_side(Emit *e, IrBuffer *b, IrExpr *const *min, const int *map);
 Text sum(Emit *e, Text a, Text b);
+Text both(Emit *e, Text a, Text b);             // of conditions; empty: none
 Text guard_of(Emit *e, const Spot *p);         // empty: always in range
 Text element(Emit *e, const Spot *p);          // an lvalue
 Text load(Emit *e, const Spot *p);             // guarded

@@ -83,13 +83,6 @@ static void wait(Emit *e, const IrStmt *s)
 
 // ---- copies of single threads ----------------------------------------------
 
-static Text both(Emit *e, Text a, Text b)
-{
-    if (!a.len || !b.len)
-        return a.len ? a : b;
-    return text_format(e->arena, "%.*s && %.*s", TEXT_ARG(a), TEXT_ARG(b));
-}
-
 static void copy_async(Emit *e, IrStmt *s)
 {
     const IrRegion *dst = s->operand[0].region, *src = s->operand[1].region;
