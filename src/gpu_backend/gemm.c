@@ -360,12 +360,25 @@ static void by_warps(Emit *e, const Mma *m)
     close_brace(e);
 }
 
+// Upstream plans mma.sync of 8-bit floats for sm_80, which has none; its own
+// kernels stop there.
+static bool lacks_mma(const Emit *e, DType t)
+{
+    return e->plan->device->arch == ARCH_SM80 && dtype_is_float(t) &&
+           dtype_info(t)->bits == 8;
+}
+
 void gemm(Emit *e, IrStmt *s)
 {
     const PlanGemm *g = plan_of(e, s);
 
     if (!g || g->shape.group || e->divergent || e->dist) {
         refuse(e, "%s here", op_surface(s->op));
+        return;
+    }
+    if (g->unit == PLAN_MMA && lacks_mma(e, g->a->dtype)) {
+        refuse(e, "%s of %s for %s", op_surface(s->op),
+               dtype_info(g->a->dtype)->name, device_arch_name(e->plan->device));
         return;
     }
     const IrGemmShape *h = &g->shape;

@@ -320,6 +320,7 @@ static const GpuPart functions[] = {
     {"move|move_or_clear", "",
      "// n bytes at once; both sides start at a multiple of n.\n"
      "template <int n> struct alignas(n) Bytes { u32 word[n / 4]; };\n"
+     "template <> struct alignas(2) Bytes<2> { u16 half; };\n"
      "template <int n> DEVICE void move(void *to, const void *from)\n"
      "{\n"
      "    *(Bytes<n> *)to = *(const Bytes<n> *)from;\n"

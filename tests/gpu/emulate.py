@@ -17,9 +17,9 @@ def settings(p, size):
 
 # Plans of upstream's rules. "upstream": some programs, "upstream-all": all that
 # upstream's compiler takes at that size.
-SOME = ("gemm", "fa", "mla_decode_hopper", "gqa_fwd", "gemm_fp8_block",
+SOME = ("gemm", "fa", "mla_decode_hopper", "gqa_fwd", "gemm_int4",
         "gemm_splitk", "layer_norm", "linear_attention")
-REFUSED = ("topk",)
+REFUSED = ("topk", "gemm_fp8_block")
 
 
 def upstream(sizes):
