@@ -70,15 +70,10 @@ static void store_vector(Emit *e, const IrCopyMap *m, int v)
 {
     DType t = m->dst.buffer->dtype;
     Spot to = place_of_side(e, m->dst.buffer, m->dst.min, m->dst.map);
-    Text want = guard_of(e, &to), mine = e->dist->mine;
+    Text want = both(e, e->dist->mine, guard_of(e, &to));
 
     if (m->dst.buffer->scope == SCOPE_GLOBAL)
         e->stored[root_buffer(m->dst.buffer)->id] = true;
-    if (mine.len && want.len)
-        want = text_format(e->arena, "%.*s && %.*s", TEXT_ARG(mine),
-                           TEXT_ARG(want));
-    else if (mine.len)
-        want = mine;
     if (want.len)
         line(e, "if (%.*s)", TEXT_ARG(want));
     line(e, "%smove<%d>(&%.*s, y0);", want.len ? "    " : "",
