@@ -340,6 +340,10 @@ static void refuse_usage(const Cli *c, const CliFiles *files)
         cli_usage(c, "--compare is of one report: not with --sweep or --fix");
     if (cli_given(c, OPT_SWEEP) && cli_given(c, OPT_SARIF))
         cli_usage(c, "--sarif is of reports: not with --sweep");
+    if (cli_given(c, OPT_HTML) && cli_given(c, OPT_SARIF) &&
+        text_eq(cli_text(c, OPT_HTML, ""), cli_text(c, OPT_SARIF, "")))
+        cli_usage(c, "--html and --sarif cannot both write '%.*s'",
+                  TEXT_ARG(cli_text(c, OPT_HTML, "")));
     if (single && files->len > 1)
         cli_usage(c, "--sweep and --fix take one file: '%s' is a second one",
                   files->at[1].path);

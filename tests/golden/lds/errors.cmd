@@ -10,3 +10,4 @@ lds-report broken.tile
 lds-report --target all -q small.tile -D N=76800 -D block_N=76800
 lds-report --sarif none/out.sarif small.tile -D N=64 | head -n 1
 lds-report --sarif out.sarif --sweep 'N=64,128' small.tile
+lds-report --html out --sarif out small.tile -D N=64
