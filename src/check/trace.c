@@ -56,14 +56,15 @@ static int lanes_of(const InterpStep *s)
     return s->instr->flags & INSTR_ROW ? s->rows : s->n;
 }
 
-static void keep(const InterpStep *s, uint64_t *to, int reg)
+// A register may be a view of a tile: not more than its lanes are read.
+static void keep(const InterpStep *s, uint64_t *to, int reg, LaneType t)
 {
     if (reg < 0)
         return;
     if (is_scalar(s->instr))
         memcpy(to, &s->slot[reg], sizeof *s->slot);
     else
-        memcpy(to, s->v[reg], (size_t)lanes_of(s) * 8);
+        memcpy(to, s->v[reg], (size_t)lanes_of(s) * lane_bytes(t));
 }
 
 static double number(LaneType t, const void *lanes, int i)
@@ -147,9 +148,12 @@ void trace_before(Check *k, const InterpStep *s)
     if (is_vector(i) || is_scalar(i)) {
         bool more = i->op == INSTR_VOP || i->op == INSTR_OP;
 
-        keep(s, w->operand[0], i->a);
-        keep(s, w->operand[1], more ? i->b : -1);
-        keep(s, w->operand[2], more ? i->c : -1);
+        bool selects = more && i->lane == LANE_OP_SELECT;
+        LaneType t = operand_type(i);
+
+        keep(s, w->operand[0], i->a, selects ? LANE_I32 : t);
+        keep(s, w->operand[1], more ? i->b : -1, t);
+        keep(s, w->operand[2], more ? i->c : -1, t);
     }
     if (i->op == INSTR_GEMM || i->op == INSTR_REDUCE)
         w->had_nan = starts_with_nan(k, s);
