@@ -7,7 +7,7 @@
 #include "cli/run.h"
 #include "support/parallel.h"
 
-typedef enum { EMIT_NOT, EMIT_CUDA, EMIT_PTX, EMIT_HIP, EMIT_ISA } Emit;
+typedef enum { EMIT_NOT, EMIT_CUDA, EMIT_PTX, EMIT_CUBIN, EMIT_HIP, EMIT_ISA } Emit;
 
 // A script's launch that ran on the device, and not yet on the CPU.
 typedef struct {
@@ -422,7 +422,7 @@ static void write_kernel(GpuRun *g, GpuKernel *k, Text sweep)
     if (!build(g, k, report.arch))
         return;
     report.run.sweep = sweep;
-    if (g->emit == EMIT_PTX)
+    if (g->emit == EMIT_PTX || g->emit == EMIT_CUBIN)
         write_text(g, k->built.image);
     else if (g->emit == EMIT_ISA)
         write_isa(g, k);
@@ -576,12 +576,14 @@ static Emit read_emit(const Cli *c)
         return EMIT_CUDA;
     if (text_is(t, "ptx"))
         return EMIT_PTX;
+    if (text_is(t, "cubin"))
+        return EMIT_CUBIN;
     if (text_is(t, "hip"))
         return EMIT_HIP;
     if (text_is(t, "isa"))
         return EMIT_ISA;
     if (cli_given(c, OPT_EMIT))
-        cli_usage(c, "--emit '%.*s': expected cuda, ptx, hip or isa",
+        cli_usage(c, "--emit '%.*s': expected cuda, ptx, cubin, hip or isa",
                   TEXT_ARG(t));
     return EMIT_NOT;
 }

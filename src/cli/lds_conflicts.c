@@ -389,6 +389,10 @@ static void json_access(Json *j, const LdsReport *r, const CountAccess *a,
                    a->unknown ? a->unknown : r->counts.unknown);
     json_key(j, TEXT("lsu"));
     json_bool(j, !a->passes_by);
+    if (a->move->merged) {
+        json_key(j, TEXT("merged"));
+        json_bool(j, true);
+    }
     if (!a->unknown && !r->counts.unknown)
         key_int(j, "executions", a->sum.executions);
     if (a->unknown || r->counts.unknown || a->passes_by) {

@@ -100,7 +100,7 @@ static void give(Dist *d, Text name, Text text)
 
 static void define_by_division(Emit *e, Dist *d)
 {
-    int v = d->vector > 1 ? d->vector : 1;
+    int v = d->vector > 1 && !d->layout ? d->vector : 1;
 
     for (int i = 0; i < d->rank; i++) {
         int64_t inner = 1;

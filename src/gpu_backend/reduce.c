@@ -421,6 +421,36 @@ static int64_t region_extent(const IrRegion *r, int d)
     return ir_is_int(r->extent[d], &n) ? n : -1;
 }
 
+static void scan_elements(Emit *e, const IrScanShape *h, Op op, Text from,
+                          Text to, int64_t n)
+{
+    DType t = h->dst->buffer->dtype;
+
+    open_brace(e, "for (int x0 = 0; x0 < %lld; x0++) {", (long long)n);
+    Text v = convert(e, t, h->src->buffer->dtype, false, from, true);
+    line(e, "sum0 = %.*s;", TEXT_ARG(combine(e, op, t, TEXT("sum0"), v)));
+    line(e, "%.*s = sum0;", TEXT_ARG(to));
+    close_brace(e);
+}
+
+static void scan_vectors(Emit *e, const IrScanShape *h, Op op, Text from,
+                         Text to, int64_t n, int width)
+{
+    DType t = h->dst->buffer->dtype;
+    int bytes = width * dtype_info(t)->bits / 8;
+
+    open_brace(e, "for (int x0 = 0; x0 < %lld; x0 += %d) {", (long long)n,
+               width);
+    line(e, "alignas(16) %s y0[%d];", type_of(t), width);
+    line(e, "move<%d>(y0, &%.*s);", bytes, TEXT_ARG(from));
+    line(e, "#pragma unroll");
+    line(e, "for (int i0 = 0; i0 < %d; i0++)", width);
+    line(e, "    y0[i0] = sum0 = %.*s;",
+         TEXT_ARG(combine(e, op, t, TEXT("sum0"), TEXT("y0[i0]"))));
+    line(e, "move<%d>(&%.*s, y0);", bytes, TEXT_ARG(to));
+    close_brace(e);
+}
+
 // One thread walks each line.
 void scan(Emit *e, IrStmt *s)
 {
@@ -457,11 +487,12 @@ void scan(Emit *e, IrStmt *s)
                e->threads);
     Op op = s->op == OP_CUMMAX ? OP_REDUCE_MAX : OP_REDUCE_SUM;
     line(e, "%s sum0 = %.*s;", type_of(t), TEXT_ARG(identity(e, op, t)));
-    open_brace(e, "for (int x0 = 0; x0 < %lld; x0++) {", (long long)n);
-    Text v = convert(e, t, h.src->buffer->dtype, false,
-                     region_element(e, h.src, from), true);
-    line(e, "sum0 = %.*s;", TEXT_ARG(combine(e, op, t, TEXT("sum0"), v)));
-    line(e, "%.*s = sum0;", TEXT_ARG(region_element(e, h.dst, from)));
-    close_brace(e);
+    const PlanMove *plan = plan_tile_move(e->launch, s);
+    if (plan && plan->width > 1)
+        scan_vectors(e, &h, op, region_element(e, h.src, from),
+                     region_element(e, h.dst, from), n, plan->width);
+    else
+        scan_elements(e, &h, op, region_element(e, h.src, from),
+                      region_element(e, h.dst, from), n);
     close_brace(e);
 }

@@ -99,6 +99,7 @@ typedef struct {
     const PlanAccess *access;       // of the loop
     const PlanWork *work;           // which thread has which point of it
     Span at;                        // the place in the source
+    bool merged;                    // the compiler makes one load of several
     int partner, times;             // workspace: lane t touches t ^ partner, or
                                     // the point that `work` says
 } PlanMove;
@@ -260,6 +261,8 @@ PlanRead plan_reads(const PlanGemm *g, bool is_b);
 // The instruction by which a statement that is a copy stores to memory, or else
 // loads; NULL where there is neither.
 const PlanMove *plan_copy_move(const PlanLaunch *l, const IrStmt *s);
+// The first instruction of a tile operation: how wide all of them are.
+const PlanMove *plan_tile_move(const PlanLaunch *l, const IrStmt *s);
 // What every plan must hold; reports ids "plan-...".
 bool plan_verify(const Plan *p);
 void plan_print(TextBuf *out, const Plan *p);

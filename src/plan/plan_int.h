@@ -133,6 +133,10 @@ int plan_vector_of(PlanState *p, const PlanOp *op);
 int plan_torn(PlanState *p, const PlanLoop *l, const PlanWork *w, int width);
 // Rules `tilesim`: elements of a copy between memories that move at a time.
 int plan_copy_vector(const PlanState *p, const PlanLoop *l);
+// The widest vector of at most `v` elements along the last dimension.
+int plan_line_vector(const PlanState *p, const IrRegion *r, int v);
+int plan_register_vector(PlanState *p, const PlanLoop *l,
+                         const PlanFragment *layout);
 // Whether a load reads one place for all elements of a vector.
 bool plan_stays(const PlanState *p, const PlanLoop *l, const PlanAccess *a);
 
@@ -192,6 +196,13 @@ bool plan_is_tma(const PlanState *p, const IrStmt *copy, bool *bulk);
 // move.c - the instructions of every statement.
 void plan_moves(PlanState *p, IrStmt *launch);
 int plan_bytes(const IrBuffer *b, int elements);
+// Rules `tilesim`: where a buffer is.
+bool plan_in_shared(const PlanState *p, const IrBuffer *b);
+bool plan_in_registers(const PlanState *p, const IrBuffer *b);
+// own_merge.c - loads of a loop that the compiler makes one of: those that are
+// left, and how many elements one of them moves.
+PlanWork *plan_merged(PlanState *p, const PlanLoop *l, const PlanAccess *a,
+                      PlanWork *w, int *width);
 // own_move.c - the same by the rules `tilesim`, once rings are settled.
 void plan_own_moves(PlanState *p, IrStmt *launch);
 

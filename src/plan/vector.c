@@ -188,41 +188,6 @@ int plan_vector(const PlanState *p, const PlanLoop *l)
     return width;
 }
 
-// The widest vector of at most `v` elements that one side allows.
-static int side_vector(const PlanState *p, const PlanLoop *l,
-                       const PlanAccess *a, int v)
-{
-    const IrBuffer *b = a->buffer;
-    int last = b->rank - 1;
-    int64_t cols = 1;
-
-    if (last < 0 || a->map[last] != l->rank - 1 || b->alias_of || b->pointed ||
-        b->safe_value || (b->scope == SCOPE_GLOBAL && b->layout))
-        return 1;
-    for (int d = 0; d < b->rank; d++)
-        if (b->strides[d] || (d < last && a->map[d] == l->rank - 1))
-            return 1;
-    v = gcd(v, divisor(p, a->min[last], NULL));
-    if (b->rank < 2 && b->scope != SCOPE_GLOBAL)
-        return v;
-    return ir_is_int(b->shape[last], &cols) ? gcd(v, cols) : 1;
-}
-
-// Rows of both sides start at multiples of a vector, and a tile's rows are
-// multiples of it: a vector is in range or out of range as a whole.
-int plan_copy_vector(const PlanState *p, const PlanLoop *l)
-{
-    const PlanAccess *from = &l->access.at[0], *to = &l->access.at[1];
-    int bits = dtype_info(to->buffer->dtype)->bits, v;
-
-    if (l->access.len != 2 || l->rank < 1 ||
-        from->buffer->dtype != to->buffer->dtype)
-        return 1;
-    v = gcd(128 / bits, l->extent[l->rank - 1]);
-    v = side_vector(p, l, to, side_vector(p, l, from, v));
-    return v * bits < 32 ? 1 : v;
-}
-
 // A loop on memory alone: the width that leaves the fewest lanes idle.
 static int plan_spread(const PlanState *p, const PlanLoop *l)
 {
@@ -373,4 +338,109 @@ int plan_torn(PlanState *p, const PlanLoop *l, const PlanWork *w, int width)
             width /= 2;
     }
     return width;
+}
+
+// ---- copies by the rules `tilesim` ------------------------------------------
+
+// The widest vector of at most `v` elements that one side allows.
+static int side_vector(const PlanState *p, const PlanLoop *l,
+                       const PlanAccess *a, int v)
+{
+    const IrBuffer *b = a->buffer;
+    int last = b->rank - 1;
+    int64_t cols = 1;
+
+    if (last < 0 || a->map[last] != l->rank - 1 || b->alias_of || b->pointed ||
+        b->safe_value || (b->scope == SCOPE_GLOBAL && b->layout))
+        return 1;
+    for (int d = 0; d < b->rank; d++)
+        if (b->strides[d] || (d < last && a->map[d] == l->rank - 1))
+            return 1;
+    v = gcd(v, divisor(p, a->min[last], NULL));
+    if (b->rank < 2 && b->scope != SCOPE_GLOBAL)
+        return v;
+    return ir_is_int(b->shape[last], &cols) ? gcd(v, cols) : 1;
+}
+
+// Rows of both sides start at multiples of a vector, and a tile's rows are
+// multiples of it: a vector is in range or out of range as a whole.
+int plan_copy_vector(const PlanState *p, const PlanLoop *l)
+{
+    const PlanAccess *from = &l->access.at[0], *to = &l->access.at[1];
+    int bits = dtype_info(to->buffer->dtype)->bits, v;
+
+    if (l->access.len != 2 || l->rank < 1 ||
+        from->buffer->dtype != to->buffer->dtype)
+        return 1;
+    v = gcd(128 / bits, l->extent[l->rank - 1]);
+    v = side_vector(p, l, to, side_vector(p, l, from, v));
+    return v * bits < 32 ? 1 : v;
+}
+
+// Whether every run of `width` numbers of a thread is a run of the registers of
+// `a` too, and of one row; threads that share one share all of it.
+static bool runs_in_registers(PlanState *p, const PlanAccess *a,
+                              const PlanFragment *layout, int width)
+{
+    const PlanFragment *f = p->fragment[a->buffer->id];
+    const int32_t *points = plan_points(p->arena, layout, p->launch->threads);
+    int n = p->launch->threads * layout->locals;
+
+    if (!points || layout->locals % width)
+        return false;
+    for (int i = 0; i < n; i++) {
+        int first = points[i - i % width], at = points[i], k = i % width;
+        if ((first < 0) != (at < 0))
+            return false;
+        if (first >= 0 &&
+            (at != first + k ||
+             layout->thread[at] != layout->thread[first] ||
+             f->local[a->element[at]] != f->local[a->element[first]] + k))
+            return false;
+    }
+    return true;
+}
+
+// The same between registers and memory, by the numbers of the loop's layout.
+int plan_register_vector(PlanState *p, const PlanLoop *l,
+                         const PlanFragment *layout)
+{
+    const PlanAccess *from = &l->access.at[0], *to = &l->access.at[1];
+    const PlanAccess *own = to, *far = from;
+    int v;
+
+    if (l->access.len != 2 || l->rank < 1)
+        return 1;
+    if (!to->element || p->spilled[to->buffer->id])
+        own = from, far = to;
+    if (!own->element || far->element || !p->fragment[own->buffer->id])
+        return 1;
+    v = gcd(128 / dtype_info(far->buffer->dtype)->bits,
+            l->extent[l->rank - 1]);
+    v = side_vector(p, l, far, v);
+    int64_t *address = new_array(p->arena, int64_t, l->points + 1);
+    int32_t *points = points_of(p, layout, p->launch->threads);
+    int count = p->launch->threads * layout->locals;
+    if (v > 1)
+        find_addresses(p, l, far, address);
+    while (v > 1 && !(runs_in_registers(p, own, layout, v) &&
+                      runs(far, address, points, count, v)))
+        v /= 2;
+    return v;
+}
+
+int plan_line_vector(const PlanState *p, const IrRegion *r, int v)
+{
+    const IrBuffer *b = r->buffer;
+    int last = b->rank - 1;
+    int64_t n;
+
+    if (last < 0 || b->alias_of || !ir_is_int(b->shape[last], &n))
+        return 1;
+    v = gcd(v, n);
+    if (r->form == REGION_WHOLE)
+        return v;
+    if (r->min[last])
+        v = gcd(v, divisor(p, r->min[last], NULL));
+    return r->extent[last] && ir_is_int(r->extent[last], &n) ? gcd(v, n) : 1;
 }
