@@ -333,11 +333,13 @@ static void put_notes(TextBuf *b, const LdsReport *r)
         if (r->device_count < 2 && lds_stages_idle(r, r->devices[t]))
             buf_printf(b, "note: num_stages does nothing on %s: a serial loop "
                        "there\n", name);
-        for (int i = 0; i < r->launch_count; i++)
-            if (r->launches[i].target[t].plan->refused)
-                buf_printf(b, "note: TileLang's own compiler gives up for %s: "
-                           "%s\n", name,
-                           r->launches[i].target[t].plan->refused);
+        for (int i = 0; i < r->launch_count; i++) {
+            const PlanLaunch *l = r->launches[i].target[t].plan;
+            if (l->refused || l->doubted)
+                buf_printf(b, "note: TileLang's own compiler %s up for %s: "
+                           "%s\n", l->refused ? "gives" : "may give", name,
+                           l->refused ? l->refused : l->doubted);
+        }
     }
 }
 

@@ -139,6 +139,9 @@ typedef void PlanRun(void *ctx, const PlanEnv *env, int64_t times);
 bool plan_each_run(Arena *a, const Plan *p, const PlanLaunch *l,
                    const IrStmt *s, const PlanEnv *sizes, bool by_block,
                    PlanRun *run, void *ctx);
+// Whether the conditions around a statement surely never hold together.
+bool plan_never_runs(Arena *a, const Plan *p, const PlanLaunch *l,
+                     const IrStmt *s);
 
 // What variables outside of a statement can be in one block: reach.low and
 // reach.high by variable id, for plan_range(). NULL: no such statement.

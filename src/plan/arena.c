@@ -192,11 +192,15 @@ static void emit_leaf(Clock *c, IrStmt *s)
     }
     int n = op && op->kind == PLANOP_REDUCE
                 ? plan_workspaces(c->p, op, steps) : 0;
+    bool nested = is_nested(c->p, s, op);
     if (n)
         tick(c, false);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        if (i && !nested)           // one statement after the other
+            tick(c, false);
         add_workspace(c, op);
-    tick(c, is_nested(c->p, s, op));
+    }
+    tick(c, nested);
 }
 
 static void emit_stages(Clock *c, const PlanPipeline *q, int low, int high)
@@ -263,6 +267,16 @@ static void emit_scope(Clock *c, IrStmt *s)
     tick(c, s->kind == STMT_FOR && s->then->len > 1);
 }
 
+// A loop of one iteration is no loop.
+static bool runs_once(const Clock *c, const IrStmt *s)
+{
+    int64_t trips;
+
+    return s->kind == STMT_FOR && s->var_count == 1 &&
+           c->p->plan->rules == PLAN_TILELANG &&
+           plan_constant(c->p, s->extent[0], &trips) && trips == 1;
+}
+
 static void emit(Clock *c, IrStmt *s)
 {
     PlanPipeline *q = NULL;
@@ -279,6 +293,8 @@ static void emit(Clock *c, IrStmt *s)
             q = plan_pipeline(c->p, s);
         if (q)
             emit_pipeline(c, q);
+        else if (runs_once(c, s))
+            emit(c, s->then);
         else
             emit_scope(c, s);
     } else if (s->kind != STMT_ALLOC) {

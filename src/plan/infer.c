@@ -91,35 +91,6 @@ static bool infer_loop(PlanState *p, Known *k, int at, bool free)
 
 // ---- reductions ------------------------------------------------------------
 
-// Element o of the output comes from source elements first + r * step.
-static void reduced(const IrReduceShape *r, const PlanFragment *src, int o,
-                    int *first, int *step)
-{
-    int inner = 1;
-
-    for (int d = r->dim + 1; d < src->rank; d++)
-        inner *= (int)src->shape[d];
-    *step = inner;
-    *first = o / inner * inner * (int)src->shape[r->dim] + o % inner;
-}
-
-PlanFragment *plan_reduced(PlanState *p, const IrReduceShape *r,
-                           const PlanFragment *src)
-{
-    int extent = (int)src->shape[r->dim], first, step;
-    int n = src->elements / extent, slots = extent * src->replicas;
-    int32_t *thread = new_array(p->arena, int32_t, (size_t)n * slots);
-
-    for (int o = 0; o < n; o++) {
-        reduced(r, src, o, &first, &step);
-        for (int i = 0; i < slots; i++)
-            thread[(size_t)i * n + o] =
-                src->thread[(size_t)(i / extent) * src->elements + first +
-                            i % extent * step];
-    }
-    return plan_condense(p, r->out, thread, slots);
-}
-
 static bool infer_reduce(PlanState *p, Known *k, const PlanOp *op)
 {
     const IrReduceShape *r = &op->reduce;
@@ -129,71 +100,6 @@ static bool infer_reduce(PlanState *p, Known *k, const PlanOp *op)
         return false;
     k->fragment[r->out->id] = plan_reduced(p, r, src);
     return true;
-}
-
-// Threads that hold parts of one result: a butterfly needs a power of two.
-static bool is_butterfly(const IrReduceShape *r, const PlanFragment *src)
-{
-    bool seen[PLAN_MAX_THREADS] = {false};
-    int first, step, n = 0;
-
-    reduced(r, src, 0, &first, &step);
-    for (int i = 0; i < src->shape[r->dim]; i++) {
-        int t = src->thread[first + i * step];
-        n += !seen[t];
-        seen[t] = true;
-    }
-    return (n & (n - 1)) == 0;
-}
-
-// Bits of the reduced index that change the thread form steps: runs of bits
-// whose distances double are one step of E threads at stride s. A step that
-// reaches past 32 threads gets a workspace, also where waves have 64.
-int plan_workspaces(const PlanState *p, const PlanOp *op, PlanStep *steps)
-{
-    const IrReduceShape *r = &op->reduce;
-    const PlanFragment *src = p->fragment[r->src->id];
-    int first, step, count = 0, before = 0;
-    PlanStep now = {0};
-
-    if (!src)
-        return 0;
-    reduced(r, src, 0, &first, &step);
-    for (int bit = 1; bit <= src->shape[r->dim]; bit *= 2) {
-        int far = bit < src->shape[r->dim]
-                      ? src->thread[first + bit * step] - src->thread[first]
-                      : 0;
-        if (far && before && far == 2 * before) {
-            now.reach = 2 * far;
-        } else {
-            if (now.reach > 32 && count < PLAN_STEPS)
-                steps[count++] = now;
-            now = (PlanStep){far, 2 * far};
-        }
-        before = far;
-    }
-    return count;
-}
-
-// Results that one thread has a part of: so often it takes part in a step.
-int plan_results(const PlanState *p, const PlanOp *op)
-{
-    const IrReduceShape *r = &op->reduce;
-    const PlanFragment *src = p->fragment[r->src->id];
-    int extent = src ? (int)src->shape[r->dim] : 0, first, step, most = 0;
-    int held[PLAN_MAX_THREADS] = {0}, last[PLAN_MAX_THREADS] = {0};
-
-    for (int o = 0; extent && o < src->elements / extent; o++) {
-        reduced(r, src, o, &first, &step);
-        for (int i = 0; i < extent; i++) {
-            int t = src->thread[first + i * step];
-            if (last[t] == o + 1)
-                continue;
-            last[t] = o + 1;
-            most = ++held[t] > most ? held[t] : most;
-        }
-    }
-    return most;
 }
 
 // ---- passes ----------------------------------------------------------------
@@ -314,15 +220,6 @@ static bool in_group(const PlanOp *op, const Known *k, const int *group,
 
 // ---- consistency -----------------------------------------------------------
 
-// Replicas of a fragment are in ascending order of their threads.
-static bool holds(const PlanFragment *f, int element, int thread)
-{
-    for (int r = 0; r < f->replicas; r++)
-        if (f->thread[(size_t)r * f->elements + element] == thread)
-            return true;
-    return false;
-}
-
 // The threads of each point hold the element it accesses.
 static bool access_holds(const PlanAccess *a, const PlanFragment *layout,
                          const PlanFragment *f)
@@ -362,26 +259,6 @@ static bool loop_holds(const PlanLoop *l, const PlanFragment *layout,
     return true;
 }
 
-// A result lies with threads that take part in its reduction.
-static bool reduce_holds(const IrReduceShape *r, const PlanFragment *src,
-                         const PlanFragment *out)
-{
-    int first, step;
-
-    for (int o = 0; o < out->elements; o++) {
-        reduced(r, src, o, &first, &step);
-        for (int k = 0; k < out->replicas; k++) {
-            int t = out->thread[(size_t)k * out->elements + o];
-            bool found = false;
-            for (int i = 0; i < src->shape[r->dim] && !found; i++)
-                found = holds(src, first + i * step, t);
-            if (!found)
-                return false;
-        }
-    }
-    return true;
-}
-
 static bool op_holds(PlanState *p, const Known *k, int at)
 {
     const PlanOp *op = &p->ops.at[at];
@@ -393,7 +270,7 @@ static bool op_holds(PlanState *p, const Known *k, int at)
         return true;
     const PlanFragment *src = k->fragment[op->reduce.src->id];
     const PlanFragment *out = k->fragment[op->reduce.out->id];
-    return !src || !out || reduce_holds(&op->reduce, src, out);
+    return !src || !out || plan_reduce_holds(&op->reduce, src, out);
 }
 
 // Operation `root` chooses, then the others of its component in their order.
@@ -451,19 +328,21 @@ static bool settle_component(PlanState *p, Known *k, bool *tried)
     return wanted >= 0;
 }
 
-// Why upstream's compiler would give up on an operation, or NULL.
-static const char *refusal_of(PlanState *p, const Known *k, int at)
+// Why upstream's compiler would give up on an operation, if it would.
+static void refuse(PlanState *p, const Known *k, int at)
 {
     const PlanOp *op = &p->ops.at[at];
+    PlanLaunch *l = p->launch;
 
     if (!op_holds(p, k, at))
-        return "layouts of two fragments conflict";
-    if (op->kind == PLANOP_REDUCE && k->fragment[op->reduce.src->id] &&
-        !is_butterfly(&op->reduce, k->fragment[op->reduce.src->id]))
-        return "a reduction over threads that are no power of two";
-    if (op->kind == PLANOP_LOOP && !op->layout && touches_fragment(k, op->loop))
-        return "the elements of a loop do not spread evenly over the threads";
-    return NULL;
+        l->refused = "layouts of two fragments conflict";
+    else if (op->kind == PLANOP_REDUCE && k->fragment[op->reduce.src->id])
+        plan_reduce_refusal(&op->reduce, k->fragment[op->reduce.src->id],
+                            &l->refused, &l->doubted);
+    else if (op->kind == PLANOP_LOOP && !op->layout &&
+             touches_fragment(k, op->loop))
+        l->refused =
+            "the elements of a loop do not spread evenly over the threads";
 }
 
 // Layouts of all that is in registers, as far as they can be had.
@@ -499,11 +378,8 @@ void plan_infer(PlanState *p)
     Known k = infer(p);
 
     keep(p, &k);
-    for (int i = 0; i < p->ops.len; i++) {
-        const char *why = refusal_of(p, &k, i);
-        if (why)
-            p->launch->refused = why;
-    }
+    for (int i = 0; i < p->ops.len; i++)
+        refuse(p, &k, i);
 }
 
 // ---- our own rules ---------------------------------------------------------
@@ -516,7 +392,7 @@ static bool writes_all(const PlanAccess *a, const PlanFragment *layout,
 
     for (int n = 0; n < layout->elements; n++)
         for (int r = 0; r < f->replicas; r++)
-            if (!holds(layout, n, f->thread[(size_t)r * f->elements + e[n]]))
+            if (!plan_holds(layout, n, f->thread[(size_t)r * f->elements + e[n]]))
                 return false;
     return true;
 }

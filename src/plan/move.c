@@ -34,13 +34,38 @@ int plan_bytes(const IrBuffer *b, int elements)
 // In a pipeline that the threads which compute also fill.
 static bool is_overlapped(const Moves *m)
 {
-    return m->pipeline && m->pipeline->loop != m->p->fed;
+    return m->pipeline && m->pipeline->loop != m->p->fed &&
+           !m->pipeline->guarded;
 }
 
 // In the loop that producer warps fill.
 static bool is_fed(const Moves *m)
 {
     return m->pipeline && m->pipeline->loop == m->p->fed;
+}
+
+// A T.Parallel of a pipeline that only brings elements to shared memory.
+static bool brings(const Moves *m, const IrStmt *s)
+{
+    const IrStmt *store = s->kind == STMT_FOR ? s->then : NULL;
+
+    while (store && store->kind == STMT_BLOCK && store->len == 1)
+        store = store->body[0];
+    return store && (is_overlapped(m) || is_fed(m)) &&
+           store->kind == STMT_STORE && store->value->kind == EXPR_LOAD &&
+           store->buffer->scope == SCOPE_SHARED &&
+           store->value->buffer->scope == SCOPE_GLOBAL &&
+           store->value->buffer->dtype == store->buffer->dtype;
+}
+
+// cp.async has 4, 8 or 16 bytes.
+static PlanMoveKind kind_of_loop(const Moves *m, const PlanOp *op, int width)
+{
+    int bytes = plan_bytes(op->loop->access.at[0].buffer, width);
+
+    return brings(m, op->stmt) && m->p->device->vendor == VENDOR_NVIDIA &&
+                   (bytes == 4 || bytes == 8 || bytes == 16)
+               ? MOVE_CP_ASYNC : MOVE_PLAIN;
 }
 
 static PlanMoveKind kind_of_copy(const Moves *m, const PlanOp *op, int width)
@@ -119,6 +144,18 @@ static bool is_every_threads(const PlanOp *op)
     return is_atomic(op->stmt) && l->points == 1;
 }
 
+// Loads past the end give zeros, and upstream's HIP has no e5m2 constants.
+static void refuse_zeros(Moves *m, const PlanLoop *l)
+{
+    for (int i = 0; i < l->access.len; i++) {
+        const PlanAccess *a = &l->access.at[i];
+        if (!a->is_store && a->buffer->scope == SCOPE_GLOBAL &&
+            a->buffer->dtype == DT_E5M2 && l->is_copy &&
+            m->p->device->vendor == VENDOR_AMD && !plan_inside(m->p, l, a))
+            m->p->launch->refused = "a load of e5m2 past its tensor's end";
+    }
+}
+
 static void move_loop(Moves *m, PlanOp *op)
 {
     const PlanLoop *l = op->loop;
@@ -128,9 +165,11 @@ static void move_loop(Moves *m, PlanOp *op)
     int dealt = plan_vector_of(m->p, op);
     PlanWork *work = plan_work_of_loop(m->p, l, op->layout, dealt);
     int width = op->layout ? dealt : plan_torn(m->p, l, work, dealt);
-    PlanMoveKind kind = l->is_copy ? kind_of_copy(m, op, width) : MOVE_PLAIN;
+    PlanMoveKind kind = l->is_copy ? kind_of_copy(m, op, width)
+                                   : kind_of_loop(m, op, width);
     bool matrices = l->is_copy && moves_matrices(m, op);
 
+    refuse_zeros(m, l);
     if (is_every_threads(op))
         work = NULL;
     for (int i = 0; i < l->access.len; i++) {

@@ -24,8 +24,10 @@ typedef struct {
     } steps;                        // from the launch in to the statement
     bool by_block;                  // every block by itself
     bool open;                      // a loop that may end early, or a `while`
+    int64_t turns;                  // that may still be taken; 0: any number
     const PlanLoop *own;            // of a statement that threads execute
     bool *needed;                   // by variable
+    bool asks_launch;               // for sizes, scalars, or lets ahead of it
     int64_t *low, *high;
     PlanLoop none;                  // expressions outside of any loop
     PlanRun *run;
@@ -157,12 +159,24 @@ static void drop_own(Nest *n, const PlanLaunch *l)
 
 // ---- what matters ----------------------------------------------------------
 
+static bool is_set_inside(const Nest *n, const IrVar *v)
+{
+    if (v->kind != VAR_LET)
+        return v->kind != VAR_SYMBOL && v->kind != VAR_PARAM;
+    for (int i = 0; i < n->steps.len; i++)
+        if (n->steps.at[i].kind == STEP_LET && n->steps.at[i].stmt->var == v)
+            return true;
+    return false;
+}
+
 static bool need(void *ctx, IrExpr *e)
 {
     Nest *n = ctx;
 
-    if (e->kind == EXPR_VAR)
+    if (e->kind == EXPR_VAR) {
         n->needed[e->var->id] = true;
+        n->asks_launch |= !is_set_inside(n, e->var);
+    }
     n->open |= e->kind == EXPR_LOAD || e->kind == EXPR_ATOMIC ||
                (e->kind == EXPR_VAR && e->var->kind == VAR_THREAD) ||
                (e->kind == EXPR_OP && e->op == OP_GET_THREAD_BINDING);
@@ -292,6 +306,8 @@ static void go(Nest *n, int at, int64_t times)
         n->run(n->ctx, &env, times);
         return;
     }
+    if (n->turns && --n->turns == 0)
+        n->open = true;
     const Step *s = &n->steps.at[at];
     switch (s->kind) {
     case STEP_GRID:
@@ -324,23 +340,37 @@ static void find_needs(Nest *n, const PlanLaunch *l)
     need_steps(n);
 }
 
+static Nest nest_new(Arena *a, const Plan *p, const IrStmt *target)
+{
+    int vars = p->kernel->next_var;
+
+    return (Nest){.plan = p, .target = target, .arena = a,
+                  .needed = new_array(a, bool, vars + 1),
+                  .low = new_array(a, int64_t, vars + 1),
+                  .high = new_array(a, int64_t, vars + 1)};
+}
+
+// The way from the launch to the statement; false: nobody can say.
+static bool find_way(Nest *n, const PlanLaunch *l)
+{
+    for (int d = 0; d < l->stmt->var_count; d++)
+        push(n, STEP_GRID, l->stmt, d);
+    return find(n, l->stmt->then) && !n->open;
+}
+
 bool plan_each_run(Arena *a, const Plan *p, const PlanLaunch *l,
                    const IrStmt *s, const PlanEnv *sizes, bool by_block,
                    PlanRun *run, void *ctx)
 {
-    int vars = p->kernel->next_var;
-    size_t bytes = sizeof(int64_t) * (size_t)vars;
-    Nest n = {.plan = p, .target = s, .arena = a, .run = run, .ctx = ctx,
-              .by_block = by_block,
-              .needed = new_array(a, bool, vars + 1),
-              .low = new_array(a, int64_t, vars + 1),
-              .high = new_array(a, int64_t, vars + 1)};
+    size_t bytes = sizeof(int64_t) * (size_t)p->kernel->next_var;
+    Nest n = nest_new(a, p, s);
 
+    n.by_block = by_block;
+    n.run = run;
+    n.ctx = ctx;
     memcpy(n.low, sizes->var, bytes);
     memcpy(n.high, sizes->var, bytes);
-    for (int d = 0; d < l->stmt->var_count; d++)
-        push(&n, STEP_GRID, l->stmt, d);
-    if (!find(&n, l->stmt->then) || n.open)
+    if (!find_way(&n, l))
         return false;
     drop_own(&n, l);
     range_steps(&n, 0);
@@ -348,6 +378,38 @@ bool plan_each_run(Arena *a, const Plan *p, const PlanLaunch *l,
     if (n.open)
         return false;
     memcpy(n.low, sizes->var, bytes);
+    go(&n, 0, 1);
+    return !n.open;
+}
+
+static void stop_at_run(void *ctx, const PlanEnv *env, int64_t times)
+{
+    Nest *n = ctx;
+
+    (void)env;
+    n->open |= times > 0;
+}
+
+bool plan_never_runs(Arena *a, const Plan *p, const PlanLaunch *l,
+                     const IrStmt *s)
+{
+    enum { TURNS = 1 << 16 };
+    Nest n = nest_new(a, p, s);
+    bool conditional = false;
+
+    n.run = stop_at_run;
+    n.ctx = &n;
+    n.turns = TURNS;
+    if (!find_way(&n, l))
+        return false;
+    for (int i = 0; i < n.steps.len; i++)
+        conditional |= n.steps.at[i].kind == STEP_IF ||
+                       n.steps.at[i].kind == STEP_ELSE;
+    if (!conditional)
+        return false;
+    need_steps(&n);
+    if (n.open || n.asks_launch)
+        return false;
     go(&n, 0, 1);
     return !n.open;
 }
@@ -366,9 +428,7 @@ PlanReach *plan_reach(Arena *a, const Plan *p, const PlanLaunch *l,
     PlanReach *r = new (a, PlanReach);
     Nest *n = &r->nest;
 
-    *n = (Nest){.plan = p, .target = s, .arena = a,
-                .low = new_array(a, int64_t, vars + 1),
-                .high = new_array(a, int64_t, vars + 1)};
+    *n = nest_new(a, p, s);
     memcpy(n->low, sizes->var, sizeof(int64_t) * vars);
     memcpy(n->high, sizes->var, sizeof(int64_t) * vars);
     r->grid = l->stmt->var_count;

@@ -100,6 +100,23 @@ static bool is_scheduled(const PlanState *p, const IrStmt *s)
            op_info(p->kernel->ops, s->op)->class != OPCLASS_HINT;
 }
 
+// A loop that does all it does under one condition is pipelined as if there
+// were none.
+static IrStmt *body_of(PlanState *p, PlanPipeline *q)
+{
+    IrStmt *block = q->loop->then, *only = NULL;
+    int n = 0;
+
+    for (int i = 0; i < block->len; i++) {
+        if (!is_scheduled(p, block->body[i]))
+            continue;
+        only = block->body[i];
+        n++;
+    }
+    q->guarded = n == 1 && only->kind == STMT_IF && !only->otherwise;
+    return q->guarded ? only->then : block;
+}
+
 static void gather(PlanState *p, PlanPipeline *q, IrStmt *block)
 {
     for (int i = 0; i < block->len; i++) {
@@ -197,9 +214,10 @@ PlanPipeline *plan_pipeline(PlanState *p, IrStmt *loop)
     PlanPipeline *q = new (p->arena, PlanPipeline);
     q->loop = loop;
     q->trips = -1;
-    ir_is_int(loop->extent[0], &q->trips);
-    q->stages = new_array(p->arena, PlanStage, count_in(loop->then) + 1);
-    gather(p, q, loop->then);
+    plan_constant(p, loop->extent[0], &q->trips);
+    IrStmt *body = body_of(p, q);
+    q->stages = new_array(p->arena, PlanStage, count_in(body) + 1);
+    gather(p, q, body);
     if (manual) {
         for (int i = 0; i < q->count; i++) {
             q->stages[i].order = list_int(ir_attr_get(loop, ATTR_ORDER), i);
@@ -249,6 +267,9 @@ static void set_slots(PlanState *p, const PlanPipeline *q, int times)
         IrBuffer *b = p->kernel->buffers[i];
         int slots = b->scope == SCOPE_SHARED ? slots_of(p, q, b) : 1;
         if (slots > 1) {
+            if (times > 1 && p->slots[i] > 1)
+                p->launch->refused = "a tile of a loop with producer warps "
+                                     "has slots in a later loop as well";
             p->slots[i] = slots;
             p->rings[i] = times;
         }
@@ -305,39 +326,45 @@ static bool find_fed(void *ctx, IrStmt *s)
     return true;
 }
 
-static int first_reader(PlanState *p, const PlanPipeline *q, const IrBuffer *b)
+// The statements between which the consumers hold what a copy fills: from the
+// first that reads it to the last that touches it.
+static void held_by(PlanState *p, const PlanPipeline *q, const IrBuffer *b,
+                    int *first, int *last)
 {
-    for (int i = 0; i < q->count; i++)
-        if (!q->stages[i].is_copy && use_of(p, q->stages[i].stmt, b).reads)
-            return i;
-    return -1;
+    *first = *last = -1;
+    for (int i = 0; i < q->count; i++) {
+        if (q->stages[i].is_copy)
+            continue;
+        Use u = use_of(p, q->stages[i].stmt, b);
+        if (u.reads && *first < 0)
+            *first = i;
+        if (u.reads || u.writes)
+            *last = i;
+    }
 }
 
-static bool is_scan(const PlanPipeline *q, int at)
-{
-    const IrStmt *s = at >= 0 ? q->stages[at].stmt : NULL;
-
-    return s && s->kind == STMT_TILE && s->op == OP_CUMSUM;
-}
-
-// Copies whose first reader is the same wait on one barrier. What a scan reads
-// first has none of its own.
+// Copies by TMA share barriers if all are held alike and no other copy is there;
+// else each has its own.
 static int groups_of(PlanState *p, const PlanPipeline *q)
 {
-    int groups = 0;
+    int copies = 0, from = 0, to = 0, first, last;
+    bool alike = true;
 
     for (int i = 0; i < q->count; i++) {
+        IrStmt *s = q->stages[i].stmt;
         if (!q->stages[i].is_copy)
             continue;
-        int mine = first_reader(p, q, copy_target(p, q->stages[i].stmt));
-        bool seen = is_scan(q, mine);
-        for (int j = 0; j < i; j++)
-            seen |= q->stages[j].is_copy &&
-                    first_reader(p, q, copy_target(p, q->stages[j].stmt)) ==
-                        mine;
-        groups += !seen;
+        if (!is_tma_load(p, s)) {
+            alike = false;
+            continue;
+        }
+        held_by(p, q, copy_target(p, s), &first, &last);
+        alike &= !copies || (first == from && last == to);
+        from = first;
+        to = last;
+        copies++;
     }
-    return groups;
+    return alike && copies ? 1 : copies;
 }
 
 typedef struct {

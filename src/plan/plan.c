@@ -82,12 +82,16 @@ static bool build_launch(void *ctx, IrStmt *s)
     return false;
 }
 
-static bool note_let(void *ctx, IrStmt *s)
+static bool note_stmt(void *ctx, IrStmt *s)
 {
     PlanState *p = ctx;
 
     if (s->kind == STMT_LET)
         p->let[s->var->id] = s->value;
+    for (int i = 0; (s->kind == STMT_LAUNCH || s->kind == STMT_FOR) &&
+                    i < s->var_count; i++)
+        p->binder[s->vars[i]->id] = s;
+    p->has_if |= s->kind == STMT_IF;
     return true;
 }
 
@@ -114,7 +118,8 @@ Plan *plan_build(Arena *a, IrKernel *k, const Device *d, PlanRules rules)
     p.slots = new_array(a, int, n + 1);
     p.rings = new_array(a, int, n + 1);
     p.let = new_array(a, const IrExpr *, k->next_var + 1);
-    ir_walk(k->body, note_let, NULL, &p);
+    p.binder = new_array(a, const IrStmt *, k->next_var + 1);
+    ir_walk(k->body, note_stmt, NULL, &p);
     ir_walk(k->body, build_launch, NULL, &b);
     if (!b.ok || !plan_verify(p.plan))
         return NULL;

@@ -191,6 +191,7 @@ typedef struct {
                                     // where its statements need it, or NULL
     bool is_shuffled;               // rules `tilelang`: what shares memory is
                                     // apart in a pipeline of theirs alone
+    const char *doubted;            // why it might, or NULL
     PlanRegisters registers;
     int64_t arena, static_bytes;
     PlanBuffer *buffers;

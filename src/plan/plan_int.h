@@ -35,6 +35,8 @@ typedef struct {
     bool *spilled;                  // by buffer id
     int *slots, *rings;             // of a pipelined buffer, by id
     const IrExpr **let;             // by IrVar id; NULL: no let
+    const IrStmt **binder;          // LAUNCH or FOR, by IrVar id
+    bool has_if;
     int spread;                     // threads that share a loop on memory alone
     IrStmt *fed;                    // the loop with producer warps, or NULL
     const IrStmt *fed_block;        // whose statement it is
@@ -109,6 +111,8 @@ void plan_shared_layouts(PlanState *p);
 void plan_infer(PlanState *p);
 void plan_infer_own(PlanState *p);
 void plan_find_unheld(PlanState *p);
+
+// reduce.c
 // Where the parts of the results are that threads have of `src`.
 PlanFragment *plan_reduced(PlanState *p, const IrReduceShape *r,
                            const PlanFragment *src);
@@ -119,6 +123,13 @@ typedef struct {
 } PlanStep;
 int plan_workspaces(const PlanState *p, const PlanOp *op, PlanStep *steps);
 int plan_results(const PlanState *p, const PlanOp *op);
+bool plan_holds(const PlanFragment *f, int element, int thread);
+bool plan_reduce_holds(const IrReduceShape *r, const PlanFragment *src,
+                       const PlanFragment *out);
+// Why upstream's compiler would give up on it, surely or perhaps; else neither
+// is set.
+void plan_reduce_refusal(const IrReduceShape *r, const PlanFragment *src,
+                         const char **never, const char **perhaps);
 
 // own.c - rules `tilesim`.
 void plan_spill_odd(PlanState *p);
@@ -151,6 +162,7 @@ typedef struct {
     IrStmt *loop;
     int depth;                      // highest stage: iterations in flight
     int64_t trips;                  // -1: not constant
+    bool guarded;                   // all of it is under one condition
     PlanStage *stages;              // in the order of issue
     int count;
 } PlanPipeline;
@@ -187,6 +199,12 @@ void plan_tasks(PlanState *p);
 // Is a statement in the same block as the loop with producer warps? They do the
 // loads ahead of it there.
 bool plan_beside_fed(const PlanState *p, const IrStmt *s);
+
+// linear.c - an expression that is constant, also by what is known of the
+// variables in it.
+bool plan_constant(const PlanState *p, const IrExpr *e, int64_t *out);
+// Whether a tile operation's access surely stays inside its buffer.
+bool plan_inside(const PlanState *p, const PlanLoop *l, const PlanAccess *a);
 
 // copy.c
 // TMA moves boxes by a descriptor; where the global side is one run of bytes,

@@ -139,6 +139,9 @@ static void print_launch(TextBuf *out, const Plan *p, int i)
     if (l->refused) {
         row(out, -1, "lower", TEXT("-"));
         buf_printf(out, "refused: %s\n", l->refused);
+    } else if (l->doubted) {
+        row(out, -1, "lower", TEXT("-"));
+        buf_printf(out, "perhaps: %s\n", l->doubted);
     }
     print_number(out, i, "threads", l->threads + l->producers);
     print_number(out, i, "arena", l->arena);

@@ -280,11 +280,15 @@ bool plan_stays(const PlanState *p, const PlanLoop *l, const PlanAccess *a)
     return address_of(p, l, a, point) == first;
 }
 
+// Where conditions contradict each other everything can be proved, that a store
+// stays put as well: upstream does those one by one.
 int plan_vector_of(PlanState *p, const PlanOp *op)
 {
     const PlanLoop *l = op->loop;
     int width = plan_limit(p, l);
 
+    if (p->has_if && plan_never_runs(p->arena, p->plan, p->launch, op->stmt))
+        return 1;
     if (!op->layout)
         return plan_spread(p, l);
     int threads = device_warps(p->device, p->launch->threads) *
