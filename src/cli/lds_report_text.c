@@ -248,7 +248,8 @@ static void put_registers(TextBuf *b, const LdsReport *r, const LdsLaunch *l)
         if (own->needed > own->most)
             cell(b, line, t, "~%d, spills", own->needed);
         else
-            cell(b, line, t, "~%d +-25 %%", own->needed);
+            cell(b, line, t, "~%d +-%d %%", own->needed,
+                 r->devices[t]->vendor == VENDOR_NVIDIA ? 25 : 35);
     }
     buf_addc(b, '\n');
     put_name(b, &line, "  blocks with so many (estimate)");

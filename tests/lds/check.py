@@ -262,7 +262,7 @@ def order():
 # ---- registers -------------------------------------------------------------
 
 # tools/registers.py has measured them; every fourth kernel here. The report says
-# 25 %: that holds for four of five.
+# 25 %, of gfx942 35 %: that holds for four of five.
 def registers():
     spec = importlib.util.spec_from_file_location("registers",
                                                   TOP + "/tools/registers.py")
@@ -274,7 +274,7 @@ def registers():
         errors = sorted(abs(e) for some in tool.errors_of(TILESIM, own).values()
                         for e in some)
         median, most = errors[len(errors) // 2], errors[len(errors) * 8 // 10]
-        report(most <= .25,
+        report(most <= (.35 if targets == ("mi300x",) else .25),
                "registers of %s's code on %s: %d kernels, error %.0f %% in the "
                "middle" % (code, ", ".join(targets), len(errors), 100 * median),
                "four of five within %.0f %%" % (100 * most))
