@@ -1,0 +1,42 @@
+"""Holds the plan's figures against bench/results/gpu_counters.json; prints TAP.
+
+Where the profiler and the plan agreed, they have to agree still. What differed
+is in docs/gpu.md."""
+import collections
+import json
+import os
+import sys
+
+top = sys.argv[1]
+sys.path.insert(0, os.path.join(top, "bench", "gpu"))
+import counters  # noqa: E402
+
+
+def main():
+    with open(os.path.join(top, "bench/results/gpu_counters.json")) as f:
+        rows = json.load(f)["rows"]
+    cases = collections.defaultdict(list)
+    for r in rows:
+        if "equal" in r:
+            cases[r["program"], r["target"], r["size"]].append(r)
+    print("1..%d" % len(cases))
+    for n, ((program, target, size), known) in enumerate(cases.items(), 1):
+        where = (os.path.join(top, "bench/gpu/shared.tile")
+                 if not target and program not in counters.common.configs()
+                 else counters.common.program(
+                     counters.common.configs()[program]))
+        kernel = (program if where.endswith("shared.tile") else
+                  counters.common.configs()[program]["kernel"])
+        command = ["--kernel", kernel, *counters.common.defines(size), where]
+        plan = counters.planned(command, {r["line"] for r in known})[0]
+        odd = [r for r in known if r["equal"] and plan.get(
+            (r["launch"], r["line"], r["instruction"]), [0, 0, 0])[1:] !=
+            [r["wavefronts"], r["excessive"]]]
+        print("not ok" if odd else "ok", n, "-", program, target, size)
+        for r in odd:
+            print("# line %d, %s: measured %d, %d beyond the ideal; plan %s" % (
+                r["line"], r["instruction"], r["wavefronts"], r["excessive"],
+                plan.get((r["launch"], r["line"], r["instruction"]))))
+
+
+main()
