@@ -189,7 +189,8 @@ static void move_loop(Moves *m, PlanOp *op)
         }
         if (matrices) {
             v.kind = a->is_store ? MOVE_STMATRIX : MOVE_LDMATRIX;
-            v.tiles = op->layout->locals < 8 ? op->layout->locals / 2 : 4;
+            int tiles = op->layout->locals / 2;
+            v.tiles = tiles % 4 == 0 ? 4 : tiles % 2 == 0 ? 2 : 1;
         }
         add(m, v);
     }
