@@ -7,3 +7,5 @@ $ $TILESIM lds-report --target h100 $PROGRAMS/attention_varlen.tile -D dim=128 -
 # Twice the keys of the MLA decode: 128 x (512 + 64) x 2 = 147,456 and the
 # workspaces.
 $ $TILESIM lds-report --target mi300x $PROGRAMS/mla_decode.tile -D block_N=128 | grep -E 'K(V|_pe)_shared  |workspace|block, bytes|OVER'
+# The AMD tuning space since v0.1.8: 24 of its 216 points fit, of 64 x 64 alone.
+$ $TILESIM lds-report --target mi300x $PROGRAMS/fa.tile -D groups=1 -q --sweep 'block_M=64,128,256 block_N=64,128,256 threads=128,256 num_split_q=64,128,256 num_stages=0,1 panel_size=7,8 k_pack=2' | grep -v OVER | cut -c1-42
