@@ -5,6 +5,7 @@
 // its thread owns.
 #include "cli/lds_sweep.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +218,16 @@ static void plan_batch(Planning *g, int workers)
         arena_destroy(g->planners[i].arena);
 }
 
+// Each batch takes as much memory as the last one gave back: pages that went to
+// the system would come back empty, one fault each.
+static void keep_memory(void)
+{
+    enum { KEPT = 512 << 20 };
+
+    mallopt(M_TRIM_THRESHOLD, KEPT);
+    mallopt(M_MMAP_THRESHOLD, KEPT);
+}
+
 // Plans and counts all points.
 static void plan_all(LdsSweep *w)
 {
@@ -228,6 +239,7 @@ static void plan_all(LdsSweep *w)
         g.planners[i].diag = diag_create(c->sources, stderr, false);
         diag_quiet(g.planners[i].diag, true);
     }
+    keep_memory();
     lds_sweep_begin(w);
     for (g.from = 0; g.from < w->count; g.from += BATCH)
         plan_batch(&g, workers);
