@@ -216,11 +216,21 @@ static void cost_bypass(Costing *k, const PlanIssue *i, GlobalAccess *a)
     c->conflicts_basis = basis_worse(c->conflicts_basis, basis);
 }
 
+// What a picture shows of a copy: the banks that it fills, as a store would.
+static void keep_picture(Costing *k, const PlanIssue *i)
+{
+    BankAccess a = {.op = op_of_issue(k, i), .active = i->active};
+
+    memcpy(a.address, i->address, sizeof a.address);
+    k->access->worst = a;
+}
+
 // cp.async.ca: bytes leave L1 by the banks of their global address.
 static void cost_copy(void *ctx, const PlanIssue *i)
 {
     Costing *k = ctx;
     CountAccess *c = k->access;
+    int ways = c->ways;
     GlobalAccess a = {.kind = count_global_kind(c->move),
                       .bytes = c->move->bytes};
     GlobalCount n;
@@ -238,6 +248,8 @@ static void cost_copy(void *ctx, const PlanIssue *i)
     k->once->bytes += (int64_t)a.bytes * __builtin_popcountll(i->active);
     if (a.kind == GLOBAL_BYPASS) {
         cost_bypass(k, i, &a);
+        if (c->ways > ways)
+            keep_picture(k, i);
         return;
     }
     n = global_count(k->device, &a);
@@ -250,6 +262,8 @@ static void cost_copy(void *ctx, const PlanIssue *i)
     c->lanes = 32 / (a.bytes / 4);
     if (passes && (n.wavefronts + passes - 1) / passes > c->ways)
         c->ways = (n.wavefronts + passes - 1) / passes;
+    if (c->ways > ways)
+        keep_picture(k, i);
 }
 
 typedef struct {
