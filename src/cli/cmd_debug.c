@@ -283,6 +283,7 @@ static void debug_kernel(Debug *d, CaseOptions *options)
     do
         run_once(d, options);
     while (d->again && !d->failed);
+    debug_forget_stops(d);
     if (d->failed)
         diag_error(d->s.cli->diag, EXIT_USAGE, (Span){0}, "debug-command",
                    "line %d of the commands cannot be done", d->line);

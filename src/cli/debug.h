@@ -72,6 +72,7 @@ void debug_names(Debug *d, Text e);
 // debug_stop.c
 void debug_break(Debug *d, Text e);
 void debug_delete(Debug *d, Text e);
+void debug_forget_stops(Debug *d);              // all of them
 void debug_stops(Debug *d, Text e);
 void debug_watch(Debug *d, Text e);
 void debug_count_nan(Debug *d);                 // as they are now

@@ -54,12 +54,21 @@ void debug_break(Debug *d, Text e)
     printf(rest.len ? " if %.*s\n" : "%.*s\n", TEXT_ARG(b.condition));
 }
 
+void debug_forget_stops(Debug *d)
+{
+    for (int i = 0; i < d->watches.len; i++) {
+        buf_release(&d->watches.at[i].bits);
+        buf_release(&d->watches.at[i].words);
+    }
+    d->breaks.len = d->watches.len = 0;
+}
+
 void debug_delete(Debug *d, Text e)
 {
     int64_t n;
 
     if (!e.len) {
-        d->breaks.len = d->watches.len = 0;
+        debug_forget_stops(d);
         return;
     }
     if (!text_to_i64(e, &n) || n < 1 || n > d->breaks.len
