@@ -227,6 +227,18 @@ static Value device_assert(Lang *l, const Bound *b)
     return V_NONE;
 }
 
+// One for the whole kernel: upstream keeps one a block of its IR.
+static void set_safe_value(Lang *l, IrBuffer *buffer, Value v, const Bound *b)
+{
+    IrExpr *e = ir_cast(l->trace->k, to_expr(l, v, b->spans[0]), buffer->dtype,
+                        true, b->spans[0]);
+
+    if (buffer->safe_value && !ir_same(buffer->safe_value, e))
+        lang_unsupported(l, b->spans[0], "a second safe value of '%.*s'",
+                         TEXT_ARG(buffer->name));
+    buffer->safe_value = e;
+}
+
 static Value annotate(Lang *l, const Bound *b)
 {
     trace_need(l, b->info->surface, b->call);
@@ -246,9 +258,7 @@ static Value annotate(Lang *l, const Bound *b)
             buffer->layout = layout_of(l, d->values[i], buffer, b->spans[0]);
             layout_check(l, buffer, b->spans[0]);
         } else {
-            buffer->safe_value = ir_cast(l->trace->k,
-                                         to_expr(l, d->values[i], b->spans[0]),
-                                         buffer->dtype, true, b->spans[0]);
+            set_safe_value(l, buffer, d->values[i], b);
         }
     }
     return V_NONE;
