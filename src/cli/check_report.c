@@ -32,7 +32,10 @@ static _Noreturn void no_such(const Cli *c, const char *option, Text name)
                                : check_group_name(i - FINDING_COUNT);
         int far = text_distance(name, text_of(word));
 
-        if (far < best) {
+        bool there = i < FINDING_COUNT ||
+                     check_group_exists((CheckGroup)(i - FINDING_COUNT));
+
+        if (far < best && there) {
             best = far;
             near = word;
         }
