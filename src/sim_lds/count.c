@@ -202,7 +202,7 @@ static void cost_bypass(Costing *k, const PlanIssue *i, GlobalAccess *a)
 
     for (int lane = 0; lane < BANK_LANES; lane++)
         if (empty >> lane & 1)
-            a->address[lane] = -1 - a->shared[lane] % 128;
+            a->address[lane] = -128 - a->shared[lane] % 128;
     a->active = i->active;
     GlobalCount n = global_count(k->device, a);
     int passes = (__builtin_popcountll(i->active) + 7) / 8;
