@@ -63,6 +63,10 @@ static const char *const numpy_random[] = {
     "def seed(seed=None):\n    pass\n",
     NULL
 };
+static const char *const pathlib[] = {
+#include "host/prelude/pathlib.inc"
+    NULL
+};
 static const char *const pooling[] = {
 #include "host/prelude/pooling.inc"
     NULL
@@ -145,6 +149,7 @@ static const struct {
     {"tilelang.language.tile_schedule", tile_schedule},
     {"tilelang.tvm.error", tvm_error},
     {"packaging.version", version},
+    {"pathlib", pathlib},
     {"gc", gc},
 };
 

@@ -460,7 +460,7 @@ static Value b_super(Lang *l, void *ctx, const Args *args)
 
 // ---- descriptors -----------------------------------------------------------
 
-static Value descriptor(Lang *l, int kind, Value get, Value set)
+Value v_descriptor(Lang *l, int kind, Value get, Value set)
 {
     Descriptor *d = new (l->options.arena, Descriptor);
 
@@ -477,23 +477,23 @@ static Value b_property(Lang *l, void *ctx, const Args *args)
 
     (void)ctx;
     args_bind(l, "property", args, names, 4, in);
-    return descriptor(l, DESC_PROPERTY, in[0], in[1]);
+    return v_descriptor(l, DESC_PROPERTY, in[0], in[1]);
 }
 
 static Value b_static(Lang *l, void *ctx, const Args *args)
 {
     (void)ctx;
     args_count(l, "staticmethod", args, 1, 1);
-    return descriptor(l, DESC_STATIC, args->at[0],
-                      (Value){.kind = VAL_UNBOUND});
+    return v_descriptor(l, DESC_STATIC, args->at[0],
+                        (Value){.kind = VAL_UNBOUND});
 }
 
 static Value b_class(Lang *l, void *ctx, const Args *args)
 {
     (void)ctx;
     args_count(l, "classmethod", args, 1, 1);
-    return descriptor(l, DESC_CLASS, args->at[0],
-                      (Value){.kind = VAL_UNBOUND});
+    return v_descriptor(l, DESC_CLASS, args->at[0],
+                        (Value){.kind = VAL_UNBOUND});
 }
 
 void builtins_init(Lang *l)

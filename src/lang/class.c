@@ -287,30 +287,39 @@ static Class *base_class(Lang *l, Value v, Span at, const char **foreign)
 }
 
 // `metaclass=ABCMeta` is nothing here; other metaclasses are not known.
-static void check_keyword(Lang *l, const Ast *k, Value v)
+static void check_metaclass(Lang *l, const Ast *k, Value v)
 {
     bool known = v.kind == VAL_CLASS && text_is(v.cls->name, "ABC");
 
-    if (!text_is(k->text, "metaclass"))
-        lang_unsupported(l, k->at, "the class argument '%.*s'",
-                         TEXT_ARG(k->text));
     if (!known && !(v.kind == VAL_TYPE && v.type == VAL_CLASS))
         lang_unsupported(l, k->at, "a metaclass");
 }
 
-static Class *class_shell(Lang *l, Frame *f, const Ast *s)
+// `class A(B, x=1)`: x is for B's __init_subclass__.
+static void add_keyword(Lang *l, const Ast *k, Value v, Args *to)
+{
+    temp_push(l, v);
+    to->names[to->keyword_count] = k->text;
+    to->values[to->keyword_count++] = v;
+}
+
+static Class *class_shell(Lang *l, Frame *f, const Ast *s, Args *keywords)
 {
     int n = s->a ? s->a->x.len : 0, count = 0;
     Class **bases = new_array(l->options.arena, Class *, (size_t)n);
     const char *foreign = NULL;
     Class *c;
 
+    keywords->names = new_array(l->options.arena, Text, (size_t)n);
+    keywords->values = new_array(l->options.arena, Value, (size_t)n);
     for (int i = 0; i < n; i++) {
         const Ast *arg = s->a->x.at[i];
         Value v = eval(l, f, arg->kind == AST_KEYWORD ? arg->a : arg);
 
-        if (arg->kind == AST_KEYWORD)
-            check_keyword(l, arg, v);
+        if (arg->kind == AST_KEYWORD && text_is(arg->text, "metaclass"))
+            check_metaclass(l, arg, v);
+        else if (arg->kind == AST_KEYWORD)
+            add_keyword(l, arg, v, keywords);
         else
             bases[count++] = base_class(l, v, arg->at, &foreign);
     }
@@ -324,6 +333,15 @@ static Class *class_shell(Lang *l, Frame *f, const Ast *s)
     else if (foreign)
         c->foreign_base = foreign;
     return c;
+}
+
+// Two methods are of the class without saying so.
+static Value class_attribute(Lang *l, Text name, Value v)
+{
+    if (v.kind == VAL_FUNCTION && (text_is(name, "__init_subclass__") ||
+                                   text_is(name, "__class_getitem__")))
+        return v_descriptor(l, DESC_CLASS, v, (Value){.kind = VAL_UNBOUND});
+    return v;
 }
 
 static void run_class_body(Lang *l, Frame *f, const Ast *s, Class *c)
@@ -341,25 +359,33 @@ static void run_class_body(Lang *l, Frame *f, const Ast *s, Class *c)
         if (v.kind == VAL_UNBOUND)
             continue;
         own_function(v, c);
-        map_bind(l, &c->attributes, body->names.at[i].key, v);
+        map_bind(l, &c->attributes, body->names.at[i].key,
+                 class_attribute(l, body->names.at[i].key, v));
     }
+}
+
+static void tell_base(Lang *l, Class *c, const Args *keywords)
+{
+    SuperValue after = {.after = c, .self = v_class(c)};
+    Value base = {.kind = VAL_SUPER, .super = &after}, hook;
+
+    if (lang_getattr(l, base, TEXT("__init_subclass__"), &hook,
+                     keywords->at_span))
+        call_value(l, hook, keywords);
 }
 
 Value class_define(Lang *l, Frame *f, const Ast *s)
 {
-    Class *c = class_shell(l, f, s);
-    Value hook, cls = v_class(c);
     int top = temps_top(l);
+    Args keywords = {.at_span = s->at};
+    Class *c = class_shell(l, f, s, &keywords);
+    Value cls = v_class(c);
 
     temp_push(l, cls);
     frame_capture(f);
     run_class_body(l, f, s, c);
     class_finish(l, c, s->at);
-    if (c->base && class_find(c->base, TEXT("__init_subclass__"), &hook)) {
-        if (hook.kind == VAL_DESCRIPTOR)
-            hook = hook.descriptor->get;
-        call1(l, hook, cls, s->at);
-    }
+    tell_base(l, c, &keywords);
     temps_cut(l, top);
     return cls;
 }

@@ -226,6 +226,8 @@ Value call_method(Lang *l, Value self, Text name, const Args *args,
                   Span name_at);
 Value call1(Lang *l, Value callee, Value arg, Span at);
 Value v_bound(Lang *l, Value self, Value callee);
+// kind: DESC_PROPERTY, DESC_STATIC or DESC_CLASS.
+Value v_descriptor(Lang *l, int kind, Value get, Value set);
 Value method_value(Lang *l, const Method *m);   // unbound: str.upper
 const Method *method_find(const Lang *l, ValueKind k, Text name);
 void exec_import(Lang *l, Frame *f, const Ast *s);

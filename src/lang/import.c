@@ -1,10 +1,12 @@
 // import.c - import statements and where modules come from.
 //
 // In this order: tilelang.language, the host's modules, the library here, a
-// file beside the importing one (or beside the main file), a member of the
+// file beside the importing one (or beside the main file, in sys.path, in
+// PYTHONPATH, above the importing one, in the current folder), a member of the
 // parent module. What nobody knows is an opaque module: importing it is
 // nothing, using it is the error. Inside a `try` that has an answer to
 // ImportError, it is that.
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -103,12 +105,15 @@ static Module *load_file(Lang *l, const char *path, Text name, Span at)
 static Module *sibling(Lang *l, Text folder, Text name, Span at)
 {
     const char *path = find_file(l, folder, name);
+    char *real;
     Text key;
     Module *m;
 
     if (!path)
         return NULL;
-    key = text_format(l->options.arena, "file:%s", path);
+    real = realpath(path, NULL);
+    key = text_format(l->options.arena, "file:%s", real ? real : path);
+    free(real);
     m = map_get(&l->modules, key);
     if (m)
         return m;
@@ -183,6 +188,23 @@ static Module *from_path(Lang *l, Text name, Span at)
     return m;
 }
 
+// The folders of PYTHONPATH, as Python has them.
+static Module *from_environment(Lang *l, Text name, Span at)
+{
+    const char *list = getenv("PYTHONPATH");
+    Module *m = NULL;
+
+    while (list && *list && !m) {
+        size_t n = strcspn(list, ":");
+
+        if (n)
+            m = sibling(l, text_format(l->options.arena, "%.*s/", (int)n,
+                                       list), name, at);
+        list += n + (list[n] == ':');
+    }
+    return m;
+}
+
 // A file that is run from the top of its project names packages from there:
 // `examples.quantize.fp4` beside a folder that the importing file is below.
 static Module *from_above(Lang *l, Text name, Span at)
@@ -213,7 +235,11 @@ static Module *from_files(Lang *l, Text name, Span at)
         m = sibling(l, l->more->main_folder, name, at);
     if (!m)
         m = from_path(l, name, at);
-    return m || !at.file ? m : from_above(l, name, at);
+    if (!m)
+        m = from_environment(l, name, at);
+    if (!m && at.file)
+        m = from_above(l, name, at);
+    return m ? m : sibling(l, TEXT(""), name, at);
 }
 
 Module *import_module(Lang *l, Text name, Span at)

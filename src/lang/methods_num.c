@@ -212,11 +212,12 @@ static Value o_hash(Lang *l, void *ctx, const Args *args)
     return v_int((int64_t)((uintptr_t)args->at[0].list >> 4));
 }
 
-static Value o_nothing(Lang *l, void *ctx, const Args *args)
+static Value o_init_subclass(Lang *l, void *ctx, const Args *args)
 {
-    (void)l;
     (void)ctx;
-    (void)args;
+    if (args->keyword_count)
+        lang_raise(l, "TypeError", args->at_span,
+                   "__init_subclass__() takes no keyword arguments");
     return V_NONE;
 }
 
@@ -229,7 +230,7 @@ void class_init_object(Lang *l)
         {"__init__", o_init}, {"__setattr__", o_setattr},
         {"__getattribute__", o_getattribute}, {"__repr__", o_repr},
         {"__str__", o_str}, {"__eq__", o_eq}, {"__hash__", o_hash},
-        {"__init_subclass__", o_nothing},
+        {"__init_subclass__", o_init_subclass},
     };
     Class *c = class_new(l, TEXT("object"), NULL, 0);
     Descriptor *d = new (l->options.arena, Descriptor);

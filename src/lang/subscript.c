@@ -45,8 +45,10 @@ static Value class_item(Lang *l, Class *c, Value index, Span at)
     if (c->form == CLASS_ENUM &&
         map_value(&c->attributes, TEXT("__members__"), &members))
         return dict_index(l, members, index, at);
-    if (class_find(c, TEXT("__class_getitem__"), &out))
+    if (class_find(c, TEXT("__class_getitem__"), &out)) {
+        bind_attribute(l, v_class(c), c, &out, at);
         return call1(l, out, index, at);
+    }
     return v_class(c);                          // Generic[T] and the like
 }
 
