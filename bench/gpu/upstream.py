@@ -4,7 +4,8 @@ runs there, on the script's tensors, and is held against the CPU.
 usage: upstream.py OUT.json CHECKOUT [PATTERN]
 
 How a file is run is data: tests/data/upstream.tsv. Files that target other
-hardware are left out.
+hardware are left out. $OPTIONS has more options of tilesim ("--target=mi300x
+--interleave=1"), $LIMIT the seconds of a file, $JOBS how many run at a time.
 """
 
 import concurrent.futures
@@ -17,7 +18,9 @@ import tempfile
 
 import common
 
-LIMIT = 100
+LIMIT = int(os.environ.get("LIMIT", "100"))
+OPTIONS = os.environ.get("OPTIONS", "").split()
+JOBS = int(os.environ.get("JOBS", "0")) or max(1, (os.cpu_count() or 4) // 2)
 
 
 def caller(examples, folder, file, code):
@@ -39,6 +42,8 @@ def caller(examples, folder, file, code):
 def words(examples, folder, file, how):
     """The arguments of tilesim, or None where the table has none."""
     path = os.path.join(examples, file)
+    if how.startswith("on "):
+        how = how.split(" ", 2)[2]
     if how.startswith("script"):
         return [path, "--", *how[6:].split()]
     if how.startswith("call "):
@@ -58,9 +63,10 @@ def summary(row, document):
     row["bits_equal"] = (sum(o["run"]["bits_equal"] for o in outs) / compared
                          if compared else None)
     errors = [d for d in document["diagnostics"] if d["level"] == "error"]
-    row["errors"] = ["%s [%s]" % (d["message"][:160], d["id"])
-                     for d in errors[:3]]
-    row["refused"] = any(d["id"] == "gpu-refuse" for d in errors)
+    row["errors"] = ["%s:%s: %s [%s]" % (os.path.basename(d.get("file") or ""),
+                                         d.get("line"), d["message"][:160],
+                                         d["id"]) for d in errors[:3]]
+    row["refused"] = any(d["id"] == "gpu-unsupported" for d in errors)
 
 
 def run(job):
@@ -73,7 +79,7 @@ def run(job):
     try:
         done = subprocess.run(
             [os.path.abspath(common.tilesim()), "gpu", "--json", "-q", "-j",
-             "4", "--timeout", str(LIMIT), *command],
+             "4", "--timeout", str(LIMIT), *OPTIONS, *command],
             capture_output=True, text=True, timeout=LIMIT + 20,
             cwd=os.path.dirname(os.path.join(examples, file)))
     except subprocess.TimeoutExpired:
@@ -109,13 +115,13 @@ def main():
             for line in f:
                 cells = line.rstrip("\n").split("\t")
                 if line.startswith("#") or cells[1] == "arch" or \
-                        cells[2].startswith(("refused", "on mi")) or \
+                        cells[2].startswith("refused") or \
+                        ("on mi" in cells[2]) > ("=mi300x" in str(OPTIONS)) or \
                         not re.search(pattern, cells[0]) or \
                         not os.path.exists(os.path.join(examples, cells[0])):
                     continue
                 jobs.append((*cells[:3], examples, folder))
-        pool = concurrent.futures.ThreadPoolExecutor(
-            max(1, (os.cpu_count() or 4) // 2))
+        pool = concurrent.futures.ThreadPoolExecutor(JOBS)
         futures = [pool.submit(run, job) for job in jobs]
         try:
             for future in concurrent.futures.as_completed(futures):

@@ -65,40 +65,67 @@ static bool is_amd(const GpuRun *g)
     return g->target && g->target->vendor == VENDOR_AMD;
 }
 
-static bool open_executor(GpuRun *g)
+static bool open_executor(GpuRun *g, const char *why)
 {
     Cli *c = g->run.s.cli;
     IsaDeviceOptions o = {
-        .target = g->target,
+        .target = g->target, .why = why,
         .orders = (int)cli_int(c, OPT_INTERLEAVE, 3, 1, 1000)};
 
     if (g->bench)
         diag_error(c->diag, EXIT_NO_DEVICE, (Span){0}, "no-device",
-                   "--bench wants a card: the executor knows no time");
+                   "--bench wants a card, for the executor knows no time: %s",
+                   why);
     else
         g->gpu = isa_device_open(c->arena, c->diag, &o, &g->executor);
     return g->gpu != NULL;
 }
 
-static bool open_device(GpuRun *g)
+// A card where there is one; the executor, too, where orders are asked for.
+static bool open_amd(GpuRun *g)
 {
     Cli *c = g->run.s.cli;
+    const char *why = "--interleave asks for it";
+
+    if (!cli_given(c, OPT_INTERLEAVE))
+        g->gpu = gpu_open_amd(c->arena, c->diag, &why);
+    if (g->gpu && !g->target)
+        g->target = gpu_target(gpu_info(g->gpu));
+    return g->gpu || (*why && g->target && open_executor(g, why));
+}
+
+static bool open_nvidia(GpuRun *g)
+{
+    Cli *c = g->run.s.cli;
+
+    g->gpu = gpu_open(c->arena, c->diag);
+    return g->gpu && fits_device(g);
+}
+
+// Of --target's vendor; without one AMD's where it has a card.
+static bool open_any(GpuRun *g)
+{
+    bool ok = (is_amd(g) || !g->target) && open_amd(g);
+
+    if (!ok && !is_amd(g))
+        ok = open_nvidia(g);
+    if (ok && cli_given(g->run.s.cli, OPT_TIMEOUT))
+        gpu_set_watchdog(g->gpu, 1e9);          // --timeout is the limit
+    return ok;
+}
+
+static bool open_device(GpuRun *g)
+{
     bool ok = true;
 
     if (g->no_gpu)
         return false;
-    if (!g->gpu && is_amd(g)) {
-        ok = open_executor(g);
-    } else if (!g->gpu) {
-        g->gpu = gpu_open(c->arena, c->diag);
-        if (g->gpu && cli_given(c, OPT_TIMEOUT))
-            gpu_set_watchdog(g->gpu, 1e9);      // --timeout is the limit
-        ok = g->gpu && fits_device(g);
-    } else if (gpu_faulted(g->gpu)) {
+    if (!g->gpu)
+        ok = open_any(g);
+    else if (gpu_faulted(g->gpu))
         ok = gpu_restart(g->gpu);
-    }
     if (!ok)
-        g->no_gpu = diag_fresh(c->diag);
+        g->no_gpu = diag_fresh(g->run.s.cli->diag);
     return ok;
 }
 

@@ -199,8 +199,9 @@ Gpu *isa_device_open(Arena *a, Diag *diag, const IsaDeviceOptions *o,
     *d = (IsaDevice){.arena = a, .diag = diag, .options = *o};
     d->executor = (GpuExecutor){
         .info = {.sms = (int)o->target->sms, .arch = "gfx942",
-                 .executor = "executed on the CPU by tilesim's gfx942 "
-                             "executor; no card"},
+                 .executor = text_cstr(a, text_format(
+                     a, "executed on the CPU by tilesim's gfx942 executor; %s",
+                     o->why))},
         .ctx = d, .alloc = take, .release = release, .here = here,
         .load = load, .prepare = prepare, .needs = needs, .run = run};
     snprintf(d->executor.info.name, sizeof d->executor.info.name, "%s",

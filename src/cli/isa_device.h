@@ -10,6 +10,7 @@ typedef struct IsaDevice IsaDevice;
 
 typedef struct {
     const Device *target;
+    const char *why;                            // no card runs them
     int orders;                                 // of the waves
     uint64_t seed;
 } IsaDeviceOptions;

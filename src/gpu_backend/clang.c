@@ -28,7 +28,8 @@ static bool in_rocm(char *path, size_t room, TextBuf *looked)
     return found;
 }
 
-// $TILESIM_CLANG alone where it is set; else clang-N, the newest first.
+// $TILESIM_CLANG alone where it is set; else clang-N, the newest first; hipcc
+// last, which hands its words to a clang.
 static bool find(char *path, size_t room, TextBuf *looked)
 {
     const char *given = getenv("TILESIM_CLANG");
@@ -46,7 +47,9 @@ static bool find(char *path, size_t room, TextBuf *looked)
     looked_at(looked, false, name);
     return looked_at(looked, program_on_path(path, room, "clang"),
                      "clang on PATH")
-           || in_rocm(path, room, looked);
+           || in_rocm(path, room, looked)
+           || looked_at(looked, program_on_path(path, room, "hipcc"),
+                        "hipcc on PATH");
 }
 
 // "clang version 19.1.7", with more around it.

@@ -23,11 +23,11 @@ static void *open_library(TextBuf *looked)
 bool cuda_api_load(CudaApi *api, TextBuf *looked)
 {
     static const char *const symbols[] = {
-#define CUDA_FUNCTION(name, symbol, parameters) #symbol,
+#define CUDA_FUNCTION(name, symbol, hip, parameters) #symbol,
 #include "gpu_backend/cuda_api.def"
     };
     void **slots[] = {
-#define CUDA_FUNCTION(name, symbol, parameters) (void **)&api->name,
+#define CUDA_FUNCTION(name, symbol, hip, parameters) (void **)&api->name,
 #include "gpu_backend/cuda_api.def"
     };
 

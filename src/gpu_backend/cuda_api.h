@@ -22,6 +22,7 @@ enum {
     CUDA_ILLEGAL_ADDRESS = 700,
     CUDA_LAUNCH_RESOURCES = 701,
     CUDA_LAUNCH_FAILED = 719,
+    CUDA_NOT_SUPPORTED = 801,
 };
 
 // Of a device.
@@ -72,7 +73,7 @@ typedef struct {
 
 typedef struct {
     void *library;
-#define CUDA_FUNCTION(name, symbol, parameters) CudaResult (*name) parameters;
+#define CUDA_FUNCTION(name, symbol, hip, parameters) CudaResult (*name) parameters;
 #include "gpu_backend/cuda_api.def"
 } CudaApi;
 

@@ -1,7 +1,15 @@
-// gpu.c - the device of this machine, through NVIDIA's driver.
+// gpu.c - the device of this machine: NVIDIA's driver or AMD's runtime.
 #include "gpu_backend/gpu_int.h"
 
 enum { WATCHDOG = 60 };             // seconds
+
+void gpu_error_text(const Gpu *g, CudaResult r, TextBuf *out)
+{
+    if (g->is_amd)
+        hip_error_text(&g->hip, r, out);
+    else
+        cuda_error_text(&g->api, r, out);
+}
 
 bool gpu_check(Gpu *g, CudaResult r, ExitCode code, const char *doing)
 {
@@ -9,7 +17,7 @@ bool gpu_check(Gpu *g, CudaResult r, ExitCode code, const char *doing)
 
     if (r == CUDA_OK)
         return true;
-    cuda_error_text(&g->api, r, &b);
+    gpu_error_text(g, r, &b);
     diag_error(g->diag, code, (Span){0}, "gpu-driver", "%s: %.*s", doing,
                (int)b.len, b.at);
     buf_release(&b);
@@ -88,6 +96,9 @@ static void ask_device(Gpu *g)
 
 static bool enter(Gpu *g)
 {
+    if (g->is_amd)
+        return gpu_check(g, g->hip.set_device(g->device), EXIT_ENVIRONMENT,
+                         "cannot use the device");
     return gpu_check(g, g->api.context_retain(&g->context, g->device),
                      EXIT_ENVIRONMENT, "cannot use the device")
            && gpu_check(g, g->api.context_set(g->context), EXIT_ENVIRONMENT,
@@ -107,6 +118,78 @@ Gpu *gpu_open(Arena *a, Diag *d)
     return enter(g) ? g : NULL;
 }
 
+// ---- AMD ---------------------------------------------------------------------
+
+static void ask_amd(Gpu *g)
+{
+    GpuInfo *i = &g->info;
+    size_t bytes = 0;
+
+    if (g->api.device_name(i->name, sizeof i->name, g->device))
+        snprintf(i->name, sizeof i->name, "an AMD device");
+    if (g->api.device_bus(i->bus, sizeof i->bus, g->device))
+        i->bus[0] = '\0';
+    i->major = attribute(g, HIP_MAJOR);
+    i->minor = attribute(g, HIP_MINOR);
+    i->sms = attribute(g, HIP_CUS);
+    i->clock = attribute(g, HIP_CLOCK) / 1000;
+    i->l2 = attribute(g, HIP_L2);
+    i->shared = attribute(g, HIP_MAX_SHARED);
+    if (!g->api.device_memory(&bytes, g->device))
+        i->memory = (int64_t)bytes;
+    g->api.driver_version(&i->driver);
+    if (i->major == 9 && i->minor == 4)
+        i->arch = "gfx942";
+}
+
+// The first device that executes gfx942. What is missing is said in `why`.
+static bool find_amd(Gpu *g, TextBuf *why)
+{
+    CudaResult r = g->api.init(0);
+    int count = 0;
+
+    if (!r)
+        r = g->api.device_count(&count);
+    if (r == CUDA_NO_DEVICE || (!r && !count)) {
+        buf_puts(why, "AMD's runtime is there, and finds no card");
+        return false;
+    }
+    for (int i = 0; !r && i < count && !g->info.arch; i++) {
+        r = g->api.device_get(&g->device, i);
+        if (!r)
+            ask_amd(g);
+    }
+    if (r) {
+        buf_puts(why, "AMD's runtime does not start: ");
+        gpu_error_text(g, r, why);
+    } else if (!g->info.arch) {
+        buf_printf(why, "%s is no gfx942", g->info.name);
+    }
+    return g->info.arch != NULL;
+}
+
+Gpu *gpu_open_amd(Arena *a, Diag *d, const char **why)
+{
+    TextBuf looked = {0}, missing = {0};
+    Gpu *g = new (a, Gpu);
+
+    g->diag = d;
+    g->watchdog = WATCHDOG;
+    g->is_amd = true;
+    bool loaded = hip_api_load(&g->api, &g->hip, &looked);
+    if (!g->api.library)
+        buf_puts(&missing, "no card");
+    else if (!loaded)
+        buf_text(&missing, buf_view(&looked));
+    bool ok = loaded && find_amd(g, &missing) && enter(g);
+    *why = text_cstr(a, buf_view(&missing));
+    buf_release(&looked);
+    buf_release(&missing);
+    return ok ? g : NULL;
+}
+
+// ---- without a card ---------------------------------------------------------
+
 Gpu *gpu_open_executor(Arena *a, Diag *d, const GpuExecutor *e)
 {
     Gpu *g = new (a, Gpu);
@@ -122,7 +205,7 @@ void gpu_close(Gpu *g)
     if (g->executor)
         return;
     clock_close(&g->clock);
-    if (!g->hangs)
+    if (!g->hangs && !g->is_amd)
         g->api.context_release(g->device);
 }
 
@@ -148,9 +231,11 @@ void gpu_set_watchdog(Gpu *g, double seconds)
 
 bool gpu_restart(Gpu *g)
 {
-    g->api.context_release(g->device);
-    if (!gpu_check(g, g->api.context_reset(g->device), EXIT_ENVIRONMENT,
-                   "the device does not start again"))
+    if (!g->is_amd)
+        g->api.context_release(g->device);
+    if (!gpu_check(g, g->is_amd ? g->hip.device_reset()
+                                : g->api.context_reset(g->device),
+                   EXIT_ENVIRONMENT, "the device does not start again"))
         return false;
     g->faulted = false;
     return enter(g);

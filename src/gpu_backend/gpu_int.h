@@ -4,6 +4,7 @@
 
 #include "gpu_backend/cuda_api.h"
 #include "gpu_backend/gpu_runtime.h"
+#include "gpu_backend/hip_api.h"
 
 // NVML, where it is; gpu_clock.c.
 typedef struct {
@@ -20,7 +21,9 @@ void clock_close(GpuClock *c);
 struct Gpu {
     Diag *diag;
     const GpuExecutor *executor;    // or NULL, and all of the following
+    bool is_amd;                    // then api is HIP's, as far as it has it
     CudaApi api;
+    HipApi hip;
     GpuInfo info;
     int device;
     void *context;
@@ -29,6 +32,7 @@ struct Gpu {
     GpuClock clock;
 };
 
+void gpu_error_text(const Gpu *g, CudaResult r, TextBuf *out);
 // False after reporting `r`: exit `code`, what was being done.
 bool gpu_check(Gpu *g, CudaResult r, ExitCode code, const char *doing);
 #endif

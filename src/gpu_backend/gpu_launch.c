@@ -9,6 +9,23 @@
 
 // ---- modules ----------------------------------------------------------------
 
+static void bad_image(Gpu *g, Text toolchain)
+{
+    int version = g->info.driver;
+
+    diag_error(g->diag, EXIT_ENVIRONMENT, (Span){0}, "gpu-image",
+               "the %s does not take what %.*s makes",
+               g->is_amd ? "HIP runtime" : "driver", TEXT_ARG(toolchain));
+    if (g->is_amd)
+        diag_note(g->diag, (Span){0}, "the runtime is HIP %d.%d: what a later "
+                  "compiler makes may need a later one", version / 10000000,
+                  version / 100000 % 100);
+    else
+        diag_note(g->diag, (Span){0}, "the driver is of CUDA %d.%d: a compiler "
+                  "of a later major version needs a later driver",
+                  version / 1000, version % 1000 / 10);
+}
+
 bool gpu_load(Gpu *g, const GpuBuilt *built, GpuModule *out)
 {
     if (g->executor)
@@ -18,12 +35,7 @@ bool gpu_load(Gpu *g, const GpuBuilt *built, GpuModule *out)
     if (r != CUDA_INVALID_IMAGE && r != CUDA_NO_BINARY
         && r != CUDA_UNSUPPORTED_PTX)
         return gpu_check(g, r, EXIT_ENVIRONMENT, "cannot load the kernel");
-    diag_error(g->diag, EXIT_ENVIRONMENT, (Span){0}, "gpu-image",
-               "the driver does not take what %.*s makes",
-               TEXT_ARG(built->toolchain));
-    diag_note(g->diag, (Span){0}, "the driver is of CUDA %d.%d: a compiler of "
-              "a later major version needs a later driver",
-              g->info.driver / 1000, g->info.driver % 1000 / 10);
+    bad_image(g, built->toolchain);
     return false;
 }
 
@@ -52,10 +64,12 @@ bool gpu_prepare(Gpu *g, const GpuModule *m, GpuCall *c)
                    (long long)g->info.shared);
         return false;
     }
-    return gpu_check(g, g->api.function_set(c->function,
-                                            CUDA_FN_DYNAMIC_SHARED,
-                                            (int)c->shared),
-                     EXIT_NO_FIT, "cannot give the kernel its shared memory");
+    return g->is_amd                // which asks for nothing beforehand
+           || gpu_check(g, g->api.function_set(c->function,
+                                               CUDA_FN_DYNAMIC_SHARED,
+                                               (int)c->shared),
+                        EXIT_NO_FIT, "cannot give the kernel its shared "
+                        "memory");
 }
 
 static int call_threads(const GpuCall *c)
@@ -90,7 +104,7 @@ static bool fault(Gpu *g, const GpuCall *c, CudaResult r)
     TextBuf b = {0};
 
     g->faulted = true;
-    cuda_error_text(&g->api, r, &b);
+    gpu_error_text(g, r, &b);
     diag_error(g->diag, EXIT_FINDINGS, c->at, "gpu-fault",
                "kernel '%s' fails on the device: %.*s", c->symbol, (int)b.len,
                b.at);
@@ -104,7 +118,7 @@ static bool refused(Gpu *g, const GpuCall *c, CudaResult r)
 {
     TextBuf b = {0};
 
-    cuda_error_text(&g->api, r, &b);
+    gpu_error_text(g, r, &b);
     diag_error(g->diag, r == CUDA_LAUNCH_RESOURCES ? EXIT_NO_FIT
                                                    : EXIT_FINDINGS,
                c->at, "gpu-launch", "the device refuses to launch '%s' with "
@@ -128,25 +142,45 @@ static bool stopped(Gpu *g, const GpuCall *c, double seconds)
 
 // ---- launching --------------------------------------------------------------
 
-static bool start(Gpu *g, const GpuCall *c)
+static CudaResult launch(Gpu *g, const GpuCall *c)
 {
-    CudaLaunchAttribute cooperative = {.id = CUDA_LAUNCH_COOPERATIVE};
+    CudaLaunchAttribute cooperative = {.id = CUDA_LAUNCH_COOPERATIVE,
+                                       .value.cooperative = 1};
     CudaLaunch l = {.shared = (unsigned)c->shared,
                     .attributes = &cooperative,
                     .attribute_count = c->cooperative};
-    CudaResult r;
 
-    cooperative.value.cooperative = 1;
-    for (int i = 0; i < 3; i++) {
-        l.grid[i] = c->grid[i];
-        l.block[i] = c->threads[i];
-        if (!c->grid[i])                // nothing to launch
-            return true;
-    }
-    r = g->api.launch(&l, c->function, c->parameters, NULL);
+    memcpy(l.grid, c->grid, sizeof l.grid);
+    memcpy(l.block, c->threads, sizeof l.block);
+    return g->api.launch(&l, c->function, c->parameters, NULL);
+}
+
+static CudaResult launch_amd(Gpu *g, const GpuCall *c)
+{
+    const unsigned *grid = c->grid, *threads = c->threads;
+    unsigned shared = (unsigned)c->shared;
+
+    if (!c->cooperative)
+        return g->hip.launch(c->function, grid[0], grid[1], grid[2],
+                             threads[0], threads[1], threads[2], shared, NULL,
+                             c->parameters, NULL);
+    if (!g->hip.launch_cooperative)
+        return CUDA_NOT_SUPPORTED;
+    return g->hip.launch_cooperative(c->function, grid[0], grid[1], grid[2],
+                                     threads[0], threads[1], threads[2],
+                                     shared, NULL, c->parameters);
+}
+
+static bool start(Gpu *g, const GpuCall *c)
+{
+    if (!c->grid[0] || !c->grid[1] || !c->grid[2])  // nothing to launch
+        return true;
+    CudaResult r = g->is_amd ? launch_amd(g, c) : launch(g, c);
+
     if (r == CUDA_OK)
         return true;
-    return r >= CUDA_ILLEGAL_ADDRESS && r != CUDA_LAUNCH_RESOURCES
+    return r >= CUDA_ILLEGAL_ADDRESS && r <= CUDA_LAUNCH_FAILED
+           && r != CUDA_LAUNCH_RESOURCES
                ? fault(g, c, r) : refused(g, c, r);
 }
 

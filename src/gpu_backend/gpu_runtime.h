@@ -2,12 +2,12 @@
 //
 // build.c       source to machine code: NVRTC, else nvcc, or clang; what they
 //               made is kept in a cache that processes share
-// gpu.c         a device, found through the driver
+// gpu.c         a device, found through the driver or AMD's runtime
 // gpu_memory.c  device memory between guard zones
 // gpu_launch.c  launches under a watchdog, and what their kernels need
 // gpu_clock.c   how fast the device runs, and what holds it back
 //
-// Nothing here needs CUDA to be installed where tilesim is built: the driver
+// Nothing here needs CUDA or ROCm to be installed where tilesim is built: the driver
 // and the compiler are looked for when they are needed.
 #ifndef GPU_BACKEND_GPU_RUNTIME_H
 #define GPU_BACKEND_GPU_RUNTIME_H
@@ -69,17 +69,20 @@ typedef struct Gpu Gpu;
 typedef struct {
     char name[96];                  // "NVIDIA H200"
     char bus[32];                   // "0000:17:00.0"
-    int major, minor;               // compute capability
+    int major, minor;               // compute capability; AMD: gfx9.4
     int sms, clock;                 // MHz, the highest
     int64_t memory, l2, shared;     // bytes; shared: of a block at most
-    int driver;                     // 13000: 13.0
-    const char *arch;               // "gfx942"; NULL: by capability
+    int driver;                     // 13000: 13.0; HIP: 60342133: 6.3
+    const char *arch;               // "gfx942"; NULL: NVIDIA, by capability
     const char *executor;           // what runs kernels, if no card does
 } GpuInfo;
 
 // The first device. NULL after reporting: no driver (exit 6, naming what was
 // looked for), no device (exit 77). Lives in `a`.
 Gpu *gpu_open(Arena *a, Diag *d);
+// The first gfx942 of AMD's runtime. NULL: there is none, and `*why` says why,
+// for an executor to take its place; or, `*why` being "", after reporting.
+Gpu *gpu_open_amd(Arena *a, Diag *d, const char **why);
 void gpu_close(Gpu *g);
 
 // What runs kernels where there is no card. Memory of its device is memory of

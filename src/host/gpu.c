@@ -5,6 +5,9 @@
 
 const Device *gpu_target(const GpuInfo *info)
 {
+    if (info->arch)
+        return device_find(info->memory > 200LL << 30 ? TEXT("mi325x")
+                                                      : TEXT("mi300x"));
     if (info->major < 8)
         return NULL;
     if (info->major != 9)               // the plain path is right everywhere

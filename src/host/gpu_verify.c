@@ -12,20 +12,30 @@ enum { POISON_ONE = 0xff, POISON_TWO = 0x5a };
 // ---- poison -----------------------------------------------------------------
 
 // Fills the shared memory of every SM, which keeps what the last block left.
-static const char poison_source[] =
+static const char poison_cuda[] =
     "extern \"C\" __global__ void tilesim_poison(int words, unsigned value)\n"
     "{\n"
     "    extern __shared__ volatile unsigned shared[];\n"
     "    for (int i = threadIdx.x; i < words; i += blockDim.x)\n"
     "        shared[i] = value;\n"
     "}\n";
+static const char poison_hip[] =
+    "extern \"C\" __attribute__((global)) void tilesim_poison(int words,\n"
+    "                                                    unsigned value)\n"
+    "{\n"
+    "    extern __attribute__((shared)) volatile unsigned shared[];\n"
+    "    for (int i = __builtin_amdgcn_workitem_id_x(); i < words; i += 256)\n"
+    "        shared[i] = value;\n"
+    "}\n";
 
 static bool poison_shared(GpuCase *c, const char *arch, uint8_t byte)
 {
     Host *h = c->kernel->host;
-    GpuSource s = {.source = text_of(poison_source), .name = "poison.cu",
-                   .arch = arch};
     const GpuInfo *info = gpu_info(c->gpu);
+    bool amd = info->arch != NULL;
+    GpuSource s = {.source = text_of(amd ? poison_hip : poison_cuda),
+                   .name = amd ? "poison.hip" : "poison.cu", .arch = arch,
+                   .form = amd ? GPU_HSACO : GPU_CUBIN};
     int words = (int)(info->shared / 4);
     unsigned value = byte * 0x01010101u;
     void *parameters[] = {&words, &value};
