@@ -27,17 +27,6 @@ typedef struct {
     int thread_bits, local_bits;
 } Bits;
 
-static int32_t value_of(const Bits *b, int thread, int local)
-{
-    int32_t v = b->base;
-
-    for (int i = 0; i < b->thread_bits; i++)
-        v += thread >> i & 1 ? b->thread[i] : 0;
-    for (int i = 0; i < b->local_bits; i++)
-        v += local >> i & 1 ? b->local[i] : 0;
-    return v;
-}
-
 static int bits_for(int n)
 {
     int bits = 0;
@@ -45,6 +34,41 @@ static int bits_for(int n)
     while (1 << bits < n)
         bits++;
     return bits;
+}
+
+// What a sum of bits grows by when a number is counted up to one whose lowest
+// bit is i: that bit comes, those below it go.
+static void count_steps(const int32_t *bit, int bits, int32_t *step)
+{
+    int32_t below = 0;
+
+    for (int i = 0; i < bits; i++) {
+        step[i] = bit[i] - below;
+        below += bit[i];
+    }
+}
+
+// Whether each active entry is the sum of its bits; with a limit, and below it
+// what is active and nothing else.
+static bool is_sum_of_bits(const FitTable *t, const Bits *b,
+                           const int32_t *limit)
+{
+    int32_t thread_step[MAX_BITS], local_step[MAX_BITS], first = b->base;
+
+    count_steps(b->thread, b->thread_bits, thread_step);
+    count_steps(b->local, b->local_bits, local_step);
+    for (int i = 0; i < t->threads; i++) {
+        first += i ? thread_step[__builtin_ctz(i)] : 0;
+        int32_t v = first;
+        for (int l = 0; l < t->locals; l++) {
+            v += l ? local_step[__builtin_ctz(l)] : 0;
+            bool active = is_active(t, i, l);
+            if ((active && v != at(t, i, l))
+                || (limit && active != (v < *limit)))
+                return false;
+        }
+    }
+    return true;
 }
 
 static bool fit_bits(const FitTable *t, Bits *b)
@@ -60,11 +84,7 @@ static bool fit_bits(const FitTable *t, Bits *b)
     for (int i = 0; i < b->local_bits; i++)
         if (is_active(t, 0, 1 << i))
             b->local[i] = at(t, 0, 1 << i) - b->base;
-    for (int i = 0; i < t->threads; i++)
-        for (int l = 0; l < t->locals; l++)
-            if (is_active(t, i, l) && value_of(b, i, l) != at(t, i, l))
-                return false;
-    return true;
+    return is_sum_of_bits(t, b, NULL);
 }
 
 static Text join(Emit *e, Text all, Text term)
@@ -125,13 +145,7 @@ bool fit_below(const FitTable *t, int32_t limit)
 {
     Bits b;
 
-    if (!fit_bits(t, &b))
-        return false;
-    for (int i = 0; i < t->threads; i++)
-        for (int l = 0; l < t->locals; l++)
-            if (is_active(t, i, l) != (value_of(&b, i, l) < limit))
-                return false;
-    return true;
+    return fit_bits(t, &b) && is_sum_of_bits(t, &b, &limit);
 }
 
 // ---- sums of digits --------------------------------------------------------
