@@ -482,6 +482,7 @@ static FlowFn *const flow[INSTR_COUNT] = {
     [INSTR_VATOMIC] = flow_vatomic, [INSTR_VCHECK] = flow_check,
     [INSTR_VSHUFFLE] = flow_shuffle, [INSTR_VVOTE] = flow_warp,
     [INSTR_VWARP] = flow_warp,      [INSTR_VPHILOX] = flow_clean,
+    [INSTR_VRNGSTATE] = flow_clean,
     [INSTR_MEET] = flow_clean,      [INSTR_AGREE] = flow_agree,
     [INSTR_AGREEMEM] = flow_agree,  [INSTR_VFIRST] = flow_agree,
 };

@@ -56,7 +56,10 @@ static Val random_bits(Lower *l, const IrExpr *e)
     if (l->failed)
         return v[0];
     r = result_lanes(l, DT_U32);
-    emit(l, (Instr){.op = INSTR_VPHILOX,
+    emit(l, (Instr){.op = e->op == OP_RNG_STATE ? INSTR_VRNGSTATE
+                                                : INSTR_VPHILOX,
+                    .from = e->op == OP_RNG_STATE ? (uint8_t)e->args[3]->i64
+                                                  : 0,
                     .d = r.reg,
                     .a = v[0].reg,
                     .b = v[1].reg,
@@ -167,6 +170,7 @@ Val warp_value(Lower *l, const IrExpr *e)
     }
     switch (e->op) {
     case OP_RNG_RAND:
+    case OP_RNG_STATE:
         return random_bits(l, e);
     case OP_SHFL_SYNC:
     case OP_SHFL_XOR:

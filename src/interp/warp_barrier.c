@@ -203,6 +203,20 @@ const Instr *exec_VPHILOX(Worker *w, const Instr *i)
     return i + 1;
 }
 
+const Instr *exec_VRNGSTATE(Worker *w, const Instr *i)
+{
+    const uint64_t *seed = w->v[i->a], *sequence = w->v[i->b];
+    const uint64_t *offset = w->v[i->c];
+    uint32_t *d = w->v[i->d], state[NUM_RANDOM_WORDS];
+
+    for (int j = 0; j < w->n; j++) {
+        num_random_start(i->from / NUM_RANDOM_WORDS, seed[j], sequence[j],
+                         offset[j], state);
+        d[j] = state[i->from % NUM_RANDOM_WORDS];
+    }
+    return i + 1;
+}
+
 // ---- meetings ------------------------------------------------------------
 
 static const Meeting *meeting_of(const Worker *w, const Warp *warp)

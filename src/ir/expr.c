@@ -10,7 +10,7 @@
 typedef struct {
     IrKernel *k;
     Op op;
-    IrExpr *a[3];
+    IrExpr *a[4];
     int n;
     Span at;
 } Call;
@@ -486,6 +486,18 @@ static IrExpr *rule_random(Call *c)
     return node(c, DT_U32);
 }
 
+// ... and the word: those of XORWOW, then those of MRG32k3a
+static IrExpr *rule_random_state(Call *c)
+{
+    int64_t n;
+
+    if (!ir_is_int(c->a[3], &n) || n < 0 ||
+        n >= NUM_RANDOM_COUNT * NUM_RANDOM_WORDS)
+        return ir_error(c->k, c->at, "ir-type",
+                        "generators have no such word");
+    return rule_random(c);
+}
+
 static IrExpr *rule_lanes_equal(Call *c)
 {
     return node(c, DT_U32);
@@ -505,7 +517,7 @@ static const struct {
     int arity;
 } rules[OP_COUNT] = {
     [OP_GET_THREAD_BINDING] = {rule_thread, 1},
-    [OP_RNG_RAND] = {rule_random, 3},
+    [OP_RNG_RAND] = {rule_random, 3},   [OP_RNG_STATE] = {rule_random_state, 4},
     [OP_SHFL_SYNC] = {rule_shuffle, 3}, [OP_SHFL_XOR] = {rule_shuffle, 3},
     [OP_SHFL_UP] = {rule_shuffle, 3},   [OP_SHFL_DOWN] = {rule_shuffle, 3},
     [OP_ANY_SYNC] = {rule_vote, 1},     [OP_ALL_SYNC] = {rule_vote, 1},

@@ -115,7 +115,9 @@ int infix_precedence(Op op)
 
 const char *op_spelling(Op op)
 {
-    return op == OP_ROUND_AWAY ? "T.round_away" : op_surface(op);
+    return op == OP_ROUND_AWAY  ? "T.round_away"
+           : op == OP_RNG_STATE ? "T.rng_state"
+                                : op_surface(op);
 }
 
 const char *var_kind_name(IrVarKind kind)

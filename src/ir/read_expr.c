@@ -140,8 +140,8 @@ bool reader_op(Reader *r, Text word, Op *out)
     if (!text_starts(word, "T."))
         return false;
     word = text_slice(word, 2, word.len);
-    if (text_is(word, "round_away")) {
-        *out = OP_ROUND_AWAY;
+    if (text_is(word, "round_away") || text_is(word, "rng_state")) {
+        *out = text_is(word, "rng_state") ? OP_RNG_STATE : OP_ROUND_AWAY;
         return true;
     }
     return op_find(r->k->ops, word, out);
@@ -149,7 +149,7 @@ bool reader_op(Reader *r, Text word, Op *out)
 
 static IrExpr *read_call(Reader *r, Op op, Span at)
 {
-    IrExpr *args[3];
+    IrExpr *args[4];
     int n;
     reader_next(r);
     if (!reader_need(r, "("))
@@ -160,7 +160,7 @@ static IrExpr *read_call(Reader *r, Op op, Span at)
         return read_atomic(r, op, at);
     if (!ir_op_arity(op))
         return reader_fail(r, "%s is no expression", op_surface(op));
-    if (!read_exprs(r, ")", args, 3, &n))
+    if (!read_exprs(r, ")", args, 4, &n))
         return NULL;
     if (n != ir_op_arity(op))
         return reader_fail(r, "%s takes %d operands", op_surface(op),

@@ -42,7 +42,7 @@ IrExpr *thread_dim(Lang *l, const Bound *b, int64_t dim)
 }
 
 // The number of the thread in its block, x fastest.
-static IrExpr *thread_number(Lang *l, const Bound *b)
+IrExpr *thread_number(Lang *l, const Bound *b)
 {
     const IrStmt *launch = launch_around(l, b);
     IrExpr *sum = thread_dim(l, b, 0);
@@ -454,96 +454,6 @@ static Value ldg(Lang *l, const Bound *b)
     return v_expr(e);
 }
 
-// ---- random numbers ---------------------------------------------------------
-
-static void set_state(Lang *l, IrBuffer *state, int at, IrExpr *e, Span span)
-{
-    IrExpr *index = constant(l, at, span);
-
-    store_element(l, state, &index,
-                  ir_cast(l->trace->k, e, DT_U64, true, span), span);
-}
-
-static IrExpr *state_of(Lang *l, int at, Span span)
-{
-    IrExpr *index = constant(l, at, span);
-
-    return ir_load(l->trace->k, l->trace->random, &index, 1, span);
-}
-
-// seq is the thread in the grid unless it is given.
-static Value random_init(Lang *l, const Bound *b)
-{
-    const IrStmt *launch = launch_around(l, b);
-    Trace *t = l->trace;
-    IrExpr *size = constant(l, 3, b->call);
-    IrStmt *alloc;
-    IrExpr *sequence;
-
-    if (bound_given(b, 3)
-        && !(b->at[3].kind == VAL_STR
-             && text_is(b->at[3].s, "curandStatePhilox4_32_10_t")))
-        lang_unsupported(l, b->spans[3], "a random generator other than "
-                         "curandStatePhilox4_32_10_t");
-    if (bound_given(b, 1))
-        sequence = to_expr(l, b->at[1], b->spans[1]);
-    else
-        sequence = two(l, OP_ADD, thread_number(l, b),
-                       two(l, OP_MUL, ir_use(t->k, launch->vars[0], b->call),
-                           constant(l, launch->threads[0] * launch->threads[1]
-                                           * launch->threads[2], b->call),
-                           b->call), b->call);
-    t->random = ir_buffer(t->k, TEXT("rng"), DT_U64, SCOPE_LOCAL, 1, &size,
-                          NULL, b->call);
-    alloc = trace_emit(l, STMT_ALLOC, b->call);
-    alloc->buffer = t->random;
-    set_state(l, t->random, 0, to_expr(l, b->at[0], b->spans[0]), b->call);
-    set_state(l, t->random, 1, sequence, b->call);
-    set_state(l, t->random, 2,
-              bound_given(b, 2) ? to_expr(l, b->at[2], b->spans[2])
-                                : constant(l, 0, b->call), b->call);
-    return V_NONE;
-}
-
-static Value random_bits(Lang *l, const Bound *b)
-{
-    Trace *t = trace_need(l, b->info->surface, b->call);
-    IrExpr *state[3], *e;
-    Value v;
-
-    if (!t->random)
-        lang_raise(l, "TypeError", b->call, "T.rng_rand before T.rng_init");
-    for (int i = 0; i < 3; i++)
-        state[i] = state_of(l, i, b->call);
-    e = ir_op(t->k, OP_RNG_RAND, state, 3, b->call);
-    trace_builder_ok(l, e, b->call);
-    v = trace_freeze(l, TEXT("random"), e, b->call);
-    set_state(l, t->random, 2,
-              two(l, OP_ADD, state_of(l, 2, b->call), constant(l, 1, b->call),
-                  b->call), b->call);
-    return v;
-}
-
-// The middle of the interval of 2^-32 that the bits name: a product that is
-// exact, and one rounding.
-static Value random_float(Lang *l, const Bound *b)
-{
-    IrKernel *k = trace_need(l, b->info->surface, b->call)->k;
-    int64_t bits = bound_int(l, b, 0, 32);
-    IrExpr *e;
-
-    if (bits != 32 || (bound_given(b, 1) && !(b->at[1].kind == VAL_STR &&
-                                              text_is(b->at[1].s, "uniform"))))
-        lang_unsupported(l, b->call, "T.rng_rand_float of other than 32 bits "
-                         "or of a distribution other than 'uniform'");
-    e = ir_cast(k, to_expr(l, random_bits(l, b), b->call), DT_F32, true,
-                b->call);
-    e = two(l, OP_MUL, e, ir_float(k, DT_F32, 0x1p-32, b->call), b->call);
-    e = two(l, OP_ADD, e, ir_float(k, DT_F32, 0x1p-33, b->call), b->call);
-    trace_builder_ok(l, e, b->call);
-    return v_expr(e);
-}
-
 // ---- statements -------------------------------------------------------------
 
 // A barrier by its name alone is its first element.
@@ -640,18 +550,9 @@ bool thread_call(Lang *l, Bound *b, Value *out)
     case OP_FFS:
         *out = first_bit(l, b);
         return true;
-    case OP_RNG_INIT:
-        *out = random_init(l, b);
-        return true;
     case OP_FUNC_ATTR:
     case OP_READS:
     case OP_WRITES:
-        return true;
-    case OP_RNG_RAND_FLOAT:
-        *out = random_float(l, b);
-        return true;
-    case OP_RNG_RAND:
-        *out = random_bits(l, b);
         return true;
     case OP_ACTIVEMASK:
         *out = vote(l, b);
@@ -659,6 +560,8 @@ bool thread_call(Lang *l, Bound *b, Value *out)
     default:
         break;
     }
+    if (random_call(l, b, out))
+        return true;
     if (b->info->class != OPCLASS_SIMT && b->info->class != OPCLASS_ARCH)
         return false;
     *out = ir_op_arity(b->op) == 1 ? vote(l, b) : thread_stmt(l, b);

@@ -58,7 +58,7 @@ struct Trace {
     TraceScope *scope;
     int loop_depth;
     int macro_depth;
-    IrBuffer *random;           // state of T.rng_init: seed, sequence, position
+    struct Random *random;      // the generator of T.rng_init, or NULL
     Op reducer;                 // of the T.attr around; 0: a sum
     int lazy;                   // inside an operand that need not be evaluated
     struct {                    // lets that hold an element of a buffer
@@ -199,6 +199,9 @@ bool stage_call(Lang *l, const Bound *b, Value *out);
 bool thread_call(Lang *l, Bound *b, Value *out);
 const IrStmt *launch_around(Lang *l, const Bound *b);
 IrExpr *thread_dim(Lang *l, const Bound *b, int64_t dim);
+IrExpr *thread_number(Lang *l, const Bound *b);
+// prim_random.c: T.rng_*. False: not one of these.
+bool random_call(Lang *l, const Bound *b, Value *out);
 // prim_axis.c
 Value axis_call(Lang *l, const Bound *b);
 Value launch_axis(Lang *l, const LoopFrame *f, Span at);

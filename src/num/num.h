@@ -63,4 +63,12 @@ void num_convert_nosat(DType dst_type, void *dst, DType src_type,
 // torch's `.to()`: saturates to e4m3fn alone.
 void num_convert_torch(DType dst_type, void *dst, DType src_type,
                        const void *src, int64_t n);
+
+// random.c - the state of a generator of random bits that starts from a seed,
+// in its sequence (of 2^67 or 2^76 steps), after `offset` steps: five words and
+// the counter of XORWOW, three words of each half of MRG32k3a.
+typedef enum { NUM_XORWOW, NUM_MRG32K3A, NUM_RANDOM_COUNT } NumRandom;
+enum { NUM_RANDOM_WORDS = 6 };
+void num_random_start(NumRandom generator, uint64_t seed, uint64_t sequence,
+                      uint64_t offset, uint32_t state[NUM_RANDOM_WORDS]);
 #endif

@@ -57,6 +57,7 @@ bool op_is_warp(Op op)
     case OP_SYNCTHREADS_AND:
     case OP_SYNCTHREADS_OR:
     case OP_RNG_RAND:
+    case OP_RNG_STATE:
         return true;
     default:
         return false;
