@@ -55,6 +55,8 @@ typedef struct Cli {
     TextList operands;          // FILE ...
     TextList script_args;       // after --
     bool color, quiet, verbose, json;
+    double started;             // when the process was, as time_now() counts
+    bool leave;                 // an orderly end would wait for a device
 } Cli;
 
 // Readers of options. A value that does not parse is a usage error: it says

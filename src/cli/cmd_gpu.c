@@ -1,6 +1,5 @@
 // cmd_gpu.c - `tilesim gpu`: translate, build, run on a device, compare, time.
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cli/gpu_report.h"
 #include "cli/isa_device.h"
@@ -27,7 +26,9 @@ typedef struct {
     bool build_only, verify, bench, keep, diff_plan;
     bool wrote;                     // the file of --emit -o
     int runs;
-    Gpu *gpu;                       // opened when first needed
+    Gpu *gpu;                       // started when first needed
+    bool opened;
+    GpuTimes times;
     IsaDevice *executor;            // in the place of a card, or NULL
     bool shown;                     // the launch has its report
     ExitCode no_gpu;                // why there is none; 0: not tried, or open
@@ -94,21 +95,28 @@ static bool open_amd(GpuRun *g)
     return g->gpu || (*why && g->target && open_executor(g, why));
 }
 
-static bool open_nvidia(GpuRun *g)
+// A card of --target's vendor, without one AMD's where it has one. NVIDIA's
+// driver starts while the kernel is made.
+static void begin(Run *r)
 {
-    Cli *c = g->run.s.cli;
+    GpuRun *g = gpu_run_of(r);
+    Cli *c = r->s.cli;
 
-    g->gpu = gpu_open(c->arena, c->diag);
-    return g->gpu && fits_device(g);
+    if (g->gpu || r->kernel_only || is_amd(g))
+        return;
+    if (g->target || !open_amd(g))
+        g->gpu = gpu_start(c->arena, c->diag);
 }
 
-// Of --target's vendor; without one AMD's where it has a card.
 static bool open_any(GpuRun *g)
 {
-    bool ok = (is_amd(g) || !g->target) && open_amd(g);
+    bool ok;
 
-    if (!ok && !is_amd(g))
-        ok = open_nvidia(g);
+    begin(&g->run);
+    if (is_amd(g))
+        ok = g->gpu || open_amd(g);
+    else
+        ok = gpu_open(g->gpu) && fits_device(g);
     if (ok && cli_given(g->run.s.cli, OPT_TIMEOUT))
         gpu_set_watchdog(g->gpu, 1e9);          // --timeout is the limit
     return ok;
@@ -120,10 +128,11 @@ static bool open_device(GpuRun *g)
 
     if (g->no_gpu)
         return false;
-    if (!g->gpu)
+    if (!g->opened)
         ok = open_any(g);
     else if (gpu_faulted(g->gpu))
         ok = gpu_restart(g->gpu);
+    g->opened = true;
     if (!ok)
         g->no_gpu = diag_fresh(g->run.s.cli->diag);
     return ok;
@@ -131,7 +140,7 @@ static bool open_device(GpuRun *g)
 
 static const char *arch_of(const GpuRun *g)
 {
-    if (g->gpu)
+    if (g->opened)
         return gpu_arch(g->run.s.cli->arena, gpu_info(g->gpu));
     return device_arch_name(g->target);
 }
@@ -364,6 +373,11 @@ static void judge_outputs(GpuRun *g, const RunCase *rc, GpuCase *c,
     counts_release(&report->counts);
 }
 
+static void note(const GpuRun *g, double *when)
+{
+    *when = time_now() - g->run.s.cli->started;
+}
+
 // The code of what was compared.
 static ExitCode run_on_device(GpuRun *g, const RunCase *rc, const GpuKernel *k,
                               GpuReport *report)
@@ -371,8 +385,11 @@ static ExitCode run_on_device(GpuRun *g, const RunCase *rc, const GpuKernel *k,
     GpuVerdict gv = {0};
     GpuCase c = {0};
 
-    if (gpu_case_make(g->gpu, k, rc->c, &c)
-        && gpu_verify_run(&c, g->verify, &gv)) {
+    bool loaded = gpu_case_make(g->gpu, k, rc->c, &c);
+    note(g, &g->times.loaded);
+    if (loaded && gpu_verify_run(&c, g->verify, &gv)) {
+        note(g, &g->times.ran);
+        report->times = &g->times;
         report->c = &c;
         report->device = gpu_info(g->gpu);
         judge_outputs(g, rc, &c, &gv, report);
@@ -402,17 +419,22 @@ static ExitCode judge_case(Run *r, const RunCase *rc)
     vec_push(r->s.cli->arena, &g->seen, k);
     r->last_upstream = true;        // a script goes on to its other kernels
     g->shown = false;
+    note(g, &g->times.staged);
     if (!open_device(g))
         return g->no_gpu;
+    note(g, &g->times.device);
     if (gpu_kernel_make(r->s.host, k, g->target, g->rules, &kernel)) {
         GpuReport report = new_report(g, &kernel);
 
+        note(g, &g->times.planned);
         report.run.c = rc->c;
         report.run.reference = rc->name;
         report.run.sweep = rc->sweep;
         report.run.script = rc->script;
         keep_source(g, &kernel);
-        if (build(g, &kernel, report.arch))
+        bool built = build(g, &kernel, report.arch);
+        note(g, &g->times.built);
+        if (built)
             code = run_on_device(g, rc, &kernel, &report);
     }
     code = exit_worst(code, diag_fresh(r->s.cli->diag));
@@ -657,7 +679,7 @@ static void read_options(GpuRun *g, const Cli *c)
 
 int cmd_gpu(Cli *c)
 {
-    GpuRun g = {.run = {.s = {.cli = c}, .command = "gpu"}};
+    GpuRun g = {.run = {.s = {.cli = c}, .command = "gpu", .begin = begin}};
     FILE *nowhere = fopen("/dev/null", "w");    // what a script prints of a run
     HostOptions options = {.out = c->json ? stderr : stdout,
                            .launching = on_launching, .launched = on_launched,
@@ -671,11 +693,8 @@ int cmd_gpu(Cli *c)
     code = run_command(&g.run, c, &options);
     if (nowhere)
         fclose(nowhere);
-    if (g.gpu && gpu_hangs(g.gpu)) {
-        fflush(stdout);                 // closing would wait for the kernel
-        _exit(code);
-    }
-    if (g.gpu)
+    c->leave = g.gpu && (gpu_hangs(g.gpu) || gpu_starting(g.gpu));
+    if (g.gpu && !c->leave)
         gpu_close(g.gpu);
     return code;
 }

@@ -447,6 +447,8 @@ static void run_all(Run *r)
     Cli *c = r->s.cli;
     if (diag_errors(c->diag))
         return;
+    if (r->begin && !cli_given(c, OPT_SWEEP))
+        r->begin(r);
     bool tests = cli_flag(c, OPT_TESTS);
     if (!tests && !session_is_launch(&r->s)) {
         run_script(r);

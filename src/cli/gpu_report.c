@@ -101,6 +101,16 @@ static void build_line(TextBuf *b, const GpuReport *r)
     buf_puts(b, g->cached ? "   cached\n" : "\n");
 }
 
+static void start_line(TextBuf *b, const GpuTimes *t)
+{
+    size_t line;
+
+    head(b, &line, "start");
+    buf_printf(b, "staged %.3f s, device known %.3f, planned %.3f, built %.3f, "
+               "loaded %.3f, run %.3f\n", t->staged, t->device, t->planned,
+               t->built, t->loaded, t->ran);
+}
+
 // ---- AMD: as the code object has it -----------------------------------------
 
 static int resident_blocks(const GpuReport *r, const GpuLaunch *l,
@@ -317,6 +327,8 @@ void gpu_report_text(TextBuf *b, const GpuReport *r)
     plan_line(b, r);
     build_line(b, r);
     isa_lines(b, r);
+    if (r->times && r->run.cli->verbose)
+        start_line(b, r->times);
     if (!r->c)
         return;
     outputs(b, r);

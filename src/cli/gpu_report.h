@@ -15,6 +15,11 @@ typedef struct {
     int unknown;                // accesses that nobody counts
 } GpuPlanned;
 
+// When each step of a launch was done, in seconds after the process's start.
+typedef struct {
+    double staged, device, planned, built, loaded, ran;
+} GpuTimes;
+
 typedef struct {
     RunReport run;              // its verdict is of the device's outputs
     const GpuKernel *kernel;
@@ -26,6 +31,7 @@ typedef struct {
     const struct IsaDevice *executor;   // NULL: a device ran it
     Counts counts;
     GpuPlanned planned;
+    const GpuTimes *times;      // NULL: not taken
 } GpuReport;
 
 void gpu_report_text(TextBuf *out, const GpuReport *r);

@@ -166,6 +166,18 @@ static void executed(Json *j, const GpuReport *r)
     json_end_object(j);
 }
 
+static void start(Json *j, const GpuTimes *t)
+{
+    begin(j, "start");
+    key_number(j, "staged", t->staged);
+    key_number(j, "device", t->device);
+    key_number(j, "planned", t->planned);
+    key_number(j, "built", t->built);
+    key_number(j, "loaded", t->loaded);
+    key_number(j, "ran", t->ran);
+    json_end_object(j);
+}
+
 static void bench(Json *j, const GpuBench *n)
 {
     begin(j, "bench");
@@ -198,6 +210,8 @@ void gpu_report_json(Json *j, const GpuReport *r)
     if (r->device)
         device(j, r);
     build(j, r);
+    if (r->times)
+        start(j, r->times);
     if (r->c) {
         key_bool(j, "compared", r->run.v->has_reference);
         verify(j, r);

@@ -72,9 +72,16 @@ static int run_command(Cli *c)
     return run[c->command](c);
 }
 
+static void flush(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        fatal(EXIT_ENVIRONMENT, "cannot write to standard output");
+}
+
 static int run(char **words, int count)
 {
-    Cli c = {.arena = arena_create(), .command = COMMAND_COUNT};
+    Cli c = {.arena = arena_create(), .command = COMMAND_COUNT,
+             .started = time_now()};
     if (!cli_command_find(words[0], &c.command))
         cli_usage(NULL, "unknown command '%s'; 'tilesim --help' lists them",
                   words[0]);
@@ -89,6 +96,10 @@ static int run(char **words, int count)
         catch_signals(&c);
         code = run_command(&c);
         diag_summary(c.diag);
+        if (c.leave) {
+            flush();
+            _exit(code);
+        }
         diag_destroy(c.diag);
     }
     sources_destroy(c.sources);
@@ -110,7 +121,6 @@ int main(int argc, char **argv)
         return EXIT_CLEAN;
     }
     int code = run(argv + 1, argc - 1);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        fatal(EXIT_ENVIRONMENT, "cannot write to standard output");
+    flush();
     return code;
 }

@@ -30,6 +30,8 @@ typedef struct {
 struct Run {
     Session s;
     const char *command;        // "run"
+    // Before the program's first line; or NULL. Not with --sweep.
+    void (*begin)(Run *r);
     // Judges one case and reports it; the exit code it causes.
     ExitCode (*judge_case)(Run *r, const RunCase *rc);
     // Or, for what needs no tensors.

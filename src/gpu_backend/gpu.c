@@ -1,4 +1,9 @@
 // gpu.c - the device of this machine: NVIDIA's driver or AMD's runtime.
+//
+// NVIDIA's driver takes a fifth of a second to start, half for itself and half
+// for a context. It does so in a thread, beside the reading, planning and
+// writing of the kernel, which waits for what it needs: gpu_open for the
+// device's name and numbers, gpu_enter for the context.
 #include "gpu_backend/gpu_int.h"
 
 enum { WATCHDOG = 60 };             // seconds
@@ -24,45 +29,30 @@ bool gpu_check(Gpu *g, CudaResult r, ExitCode code, const char *doing)
     return false;
 }
 
-static bool load_driver(Gpu *g)
-{
-    TextBuf looked = {0};
-    bool ok = cuda_api_load(&g->api, &looked);
+// ---- starting ---------------------------------------------------------------
 
-    if (!ok) {
-        diag_error(g->diag, EXIT_ENVIRONMENT, (Span){0}, "no-driver",
-                   "there is no NVIDIA driver on this machine");
-        diag_note(g->diag, (Span){0}, "looked for %.*s", (int)looked.len,
-                  looked.at);
-        diag_note(g->diag, (Span){0}, "--build-only compiles without one, "
-                  "'tilesim run' executes on the CPU");
-    }
-    buf_release(&looked);
-    return ok;
-}
-
-static bool no_device(Gpu *g)
+// These run in a thread of their own, which must not report: what fails is
+// kept for gpu_open and gpu_enter.
+static bool driver(Gpu *g, const char *doing, CudaResult r)
 {
-    diag_error(g->diag, EXIT_NO_DEVICE, (Span){0}, "no-device",
-               "the NVIDIA driver is there, and finds no device");
+    if (r == CUDA_OK)
+        return true;
+    g->start.no_device = r == CUDA_NO_DEVICE;
+    g->start.doing = doing;
+    g->start.result = r;
     return false;
 }
 
 static bool find_device(Gpu *g)
 {
-    CudaResult r = g->api.init(0);
     int count = 0;
 
-    if (r == CUDA_NO_DEVICE)
-        return no_device(g);
-    if (!gpu_check(g, r, EXIT_ENVIRONMENT, "the NVIDIA driver cannot start"))
+    if (!driver(g, "the NVIDIA driver cannot start", g->api.init(0))
+        || !driver(g, "cannot count devices", g->api.device_count(&count)))
         return false;
-    r = g->api.device_count(&count);
-    if (r == CUDA_NO_DEVICE || (r == CUDA_OK && count == 0))
-        return no_device(g);
-    return gpu_check(g, r, EXIT_ENVIRONMENT, "cannot count devices")
-           && gpu_check(g, g->api.device_get(&g->device, 0), EXIT_ENVIRONMENT,
-                        "cannot open the device");
+    g->start.no_device = !count;
+    return count && driver(g, "cannot open the device",
+                           g->api.device_get(&g->device, 0));
 }
 
 static int attribute(Gpu *g, int which)
@@ -94,28 +84,93 @@ static void ask_device(Gpu *g)
     g->api.driver_version(&i->driver);
 }
 
-static bool enter(Gpu *g)
+static void *start(void *at)
 {
-    if (g->is_amd)
-        return gpu_check(g, g->hip.set_device(g->device), EXIT_ENVIRONMENT,
-                         "cannot use the device");
-    return gpu_check(g, g->api.context_retain(&g->context, g->device),
-                     EXIT_ENVIRONMENT, "cannot use the device")
-           && gpu_check(g, g->api.context_set(g->context), EXIT_ENVIRONMENT,
-                        "cannot use the device");
+    Gpu *g = at;
+
+    g->start.has_driver = cuda_api_load(&g->api, &g->start.looked);
+    g->start.found = g->start.has_driver && find_device(g);
+    if (g->start.found)
+        ask_device(g);
+    sem_post(&g->start.known);
+    g->start.entered =
+        g->start.found
+        && driver(g, "cannot use the device",
+                  g->api.context_retain(&g->context, g->device));
+    atomic_store(&g->start.over, true);
+    return NULL;
 }
 
-Gpu *gpu_open(Arena *a, Diag *d)
+Gpu *gpu_start(Arena *a, Diag *d)
 {
     Gpu *g = new (a, Gpu);
 
     g->diag = d;
     g->watchdog = WATCHDOG;
-    if (!load_driver(g) || !find_device(g))
-        return NULL;
-    ask_device(g);
-    clock_open(&g->clock, g->info.bus);
-    return enter(g) ? g : NULL;
+    sem_init(&g->start.known, 0, 0);
+    g->start.beside = !pthread_create(&g->start.thread, NULL, start, g);
+    if (!g->start.beside)
+        start(g);
+    return g;
+}
+
+bool gpu_starting(const Gpu *g)
+{
+    return g->start.beside && !atomic_load(&g->start.over);
+}
+
+static void join(Gpu *g)
+{
+    if (g->start.beside)
+        pthread_join(g->start.thread, NULL);
+    g->start.beside = false;
+}
+
+static void no_driver(Gpu *g)
+{
+    const TextBuf *looked = &g->start.looked;
+
+    diag_error(g->diag, EXIT_ENVIRONMENT, (Span){0}, "no-driver",
+               "there is no NVIDIA driver on this machine");
+    diag_note(g->diag, (Span){0}, "looked for %.*s", (int)looked->len,
+              looked->at);
+    diag_note(g->diag, (Span){0}, "--build-only compiles without one, "
+              "'tilesim run' executes on the CPU");
+}
+
+// ---- open -------------------------------------------------------------------
+
+bool gpu_open(Gpu *g)
+{
+    while (sem_wait(&g->start.known))
+        ;                               // interrupted by a signal
+    sem_post(&g->start.known);          // for who asks again
+    if (g->start.found)
+        return true;
+    if (!g->start.has_driver)
+        no_driver(g);
+    else if (g->start.no_device)
+        diag_error(g->diag, EXIT_NO_DEVICE, (Span){0}, "no-device",
+                   "the NVIDIA driver is there, and finds no device");
+    else
+        gpu_check(g, g->start.result, EXIT_ENVIRONMENT, g->start.doing);
+    return false;
+}
+
+static bool enter(Gpu *g)
+{
+    return gpu_check(g, g->is_amd ? g->hip.set_device(g->device)
+                                  : g->api.context_set(g->context),
+                     EXIT_ENVIRONMENT, "cannot use the device");
+}
+
+bool gpu_enter(Gpu *g)
+{
+    if (g->executor || g->is_amd)
+        return true;
+    join(g);
+    return gpu_check(g, g->start.result, EXIT_ENVIRONMENT, g->start.doing)
+           && enter(g);
 }
 
 // ---- AMD ---------------------------------------------------------------------
@@ -202,11 +257,14 @@ Gpu *gpu_open_executor(Arena *a, Diag *d, const GpuExecutor *e)
 
 void gpu_close(Gpu *g)
 {
-    if (g->executor)
-        return;
     clock_close(&g->clock);
-    if (!g->hangs && !g->is_amd)
+    if (g->executor || g->is_amd)
+        return;
+    join(g);
+    if (g->start.entered && !g->hangs)
         g->api.context_release(g->device);
+    sem_destroy(&g->start.known);
+    buf_release(&g->start.looked);
 }
 
 const GpuInfo *gpu_info(const Gpu *g)
@@ -238,5 +296,8 @@ bool gpu_restart(Gpu *g)
                    EXIT_ENVIRONMENT, "the device does not start again"))
         return false;
     g->faulted = false;
-    return enter(g);
+    return (g->is_amd
+            || gpu_check(g, g->api.context_retain(&g->context, g->device),
+                         EXIT_ENVIRONMENT, "cannot use the device"))
+           && enter(g);
 }

@@ -6,11 +6,14 @@
 
 enum { CLOCK_SM = 1 };
 
-void clock_open(GpuClock *c, const char *bus)
+static void clock_open(GpuClock *c, const char *bus)
 {
     int (*init)(void);
     int (*find)(const char *bus, void **device);
 
+    if (c->tried)
+        return;
+    c->tried = true;
     c->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!c->library)
         return;
@@ -38,7 +41,7 @@ void clock_close(GpuClock *c)
     *c = (GpuClock){0};
 }
 
-int gpu_clock(const Gpu *g, const char **slowed)
+int gpu_clock(Gpu *g, const char **slowed)
 {
     static const struct {
         unsigned long long bits;
@@ -52,6 +55,7 @@ int gpu_clock(const Gpu *g, const char **slowed)
     unsigned mhz = 0;
 
     *slowed = NULL;
+    clock_open(&g->clock, g->info.bus);
     if (!c->device || !c->clock || c->clock(c->device, CLOCK_SM, &mhz))
         return 0;
     if (c->reasons && !c->reasons(c->device, &bits))
@@ -61,11 +65,12 @@ int gpu_clock(const Gpu *g, const char **slowed)
     return (int)mhz;
 }
 
-int gpu_busy(const Gpu *g)
+int gpu_busy(Gpu *g)
 {
     const GpuClock *c = &g->clock;
     unsigned percent[2];
 
+    clock_open(&g->clock, g->info.bus);
     if (!c->device || !c->busy || c->busy(c->device, percent))
         return -1;
     return (int)percent[0];

@@ -2,6 +2,10 @@
 #ifndef GPU_BACKEND_GPU_INT_H
 #define GPU_BACKEND_GPU_INT_H
 
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
 #include "gpu_backend/cuda_api.h"
 #include "gpu_backend/gpu_runtime.h"
 #include "gpu_backend/hip_api.h"
@@ -13,10 +17,22 @@ typedef struct {
     int (*reasons)(void *device, unsigned long long *bits);
     int (*busy)(void *device, unsigned percent[2]);
     int (*shutdown)(void);
+    bool tried;
 } GpuClock;
 
-void clock_open(GpuClock *c, const char *bus);
 void clock_close(GpuClock *c);
+
+// How the driver's start goes; gpu.c.
+typedef struct {
+    pthread_t thread;
+    bool beside;                    // the thread is there, to be joined
+    sem_t known;                    // `found` and the device's numbers are
+    atomic_bool over;
+    bool has_driver, no_device, found, entered;
+    CudaResult result;              // what failed,
+    const char *doing;              // and at what
+    TextBuf looked;                 // for the driver
+} GpuStart;
 
 struct Gpu {
     Diag *diag;
@@ -30,6 +46,7 @@ struct Gpu {
     double watchdog;                // seconds
     bool faulted, hangs;
     GpuClock clock;
+    GpuStart start;
 };
 
 void gpu_error_text(const Gpu *g, CudaResult r, TextBuf *out);

@@ -77,9 +77,15 @@ typedef struct {
     const char *executor;           // what runs kernels, if no card does
 } GpuInfo;
 
-// The first device. NULL after reporting: no driver (exit 6, naming what was
-// looked for), no device (exit 77). Lives in `a`.
-Gpu *gpu_open(Arena *a, Diag *d);
+// Begins to start NVIDIA's driver, beside what the caller does next. Lives in
+// `a`.
+Gpu *gpu_start(Arena *a, Diag *d);
+// Waits until its first device is known. False after reporting: no driver (exit
+// 6, naming what was looked for), no device (exit 77).
+bool gpu_open(Gpu *g);
+// Waits until it can be used, by this thread. False after reporting.
+bool gpu_enter(Gpu *g);
+bool gpu_starting(const Gpu *g);        // gpu_close would wait
 // The first gfx942 of AMD's runtime. NULL: there is none, and `*why` says why,
 // for an executor to take its place; or, `*why` being "", after reporting.
 Gpu *gpu_open_amd(Arena *a, Diag *d, const char **why);
@@ -179,9 +185,9 @@ bool gpu_time(Gpu *g, const GpuCall *list, int count, GpuTiming *t);
 // ---- gpu_clock.c ------------------------------------------------------------
 
 // What the management library says now; 0 and NULL where there is none.
-int gpu_clock(const Gpu *g, const char **slowed);
+int gpu_clock(Gpu *g, const char **slowed);
 // Per cent of the last second that anything ran; -1: unknown.
-int gpu_busy(const Gpu *g);
+int gpu_busy(Gpu *g);
 
 // A box of a tensor, as the copy engine wants it: 128 bytes at `map`.
 typedef struct {

@@ -257,7 +257,7 @@ bool gpu_case_make(Gpu *g, const GpuKernel *k, LaunchCase *c, GpuCase *out)
     out->needs = new_array(a, GpuNeeds, p->launch_count + 1);
     out->symbols = new_array(a, int64_t, k->kernel->ir->next_var + 1);
     symbol_values(out);
-    ok = no_addresses(out) && allocate_tensors(out)
+    ok = no_addresses(out) && gpu_enter(g) && allocate_tensors(out)
          && allocate_workspaces(out) && gpu_load(g, &k->built, &out->module);
     for (int i = 0; ok && i < p->launch_count; i++)
         ok = make_call(out, &p->launches[i], &out->calls[i]);

@@ -254,9 +254,13 @@ static bool start(Copying *c, int n)
     GpuBuilt built;
 
     *c = (Copying){.n = n};
-    c->gpu = have_compiler() ? gpu_open(arena, diag) : NULL;
+    c->gpu = have_compiler() ? gpu_start(arena, diag) : NULL;
     if (!c->gpu)
         return false;
+    if (!gpu_open(c->gpu) || !gpu_enter(c->gpu)) {
+        gpu_close(c->gpu);
+        return false;
+    }
     info = gpu_info(c->gpu);
     GpuSource s = source(copy_source);
     s.arch = text_format(arena, "sm_%d%d%s", info->major, info->minor,
