@@ -205,6 +205,11 @@ static void report_text(Job *j)
     buf_clear(&b);
     put_head(&b, j);
     isa_put_counters(&b, &j->done.result);
+    if (j->done.result.cycles.cycles) {
+        buf_addc(&b, '\n');
+        isa_put_cycles(&b, &j->done.result.cycles);
+        isa_put_cycle_table(&b, &j->done.result.cycles);
+    }
     put_last_line(&b, j);
     buf_write(&b, stdout);
     buf_release(&b);
@@ -272,6 +277,7 @@ static void report_json(Job *j)
     json_kernel(&out, j);
     key_int(&out, "interleavings", j->done.count);
     isa_json_counters(&out, &j->done.result);
+    isa_json_cycles(&out, &j->done.result.cycles);
     json_key(&out, TEXT("findings"));
     json_begin_array(&out);
     for (int i = 0; i < j->done.finding_count; i++)
@@ -306,6 +312,10 @@ int cmd_exec_isa(Cli *c)
     read_sizes(c, OPT_BLOCK, "--block", j.launch.block);
     j.launch.dynamic_lds = (int)cli_int(c, OPT_LDS, 0, 0, 65536);
     j.args = exec_isa_args(c, j.launch.kernel, &j.arg_count);
+    j.launch.resident = isa_resident(
+        j.launch.kernel,
+        (int)(j.launch.block[0] * j.launch.block[1] * j.launch.block[2]),
+        j.launch.dynamic_lds);
     make_buffers(&j);
     make_kernarg(&j);
     fill_buffers(&j);

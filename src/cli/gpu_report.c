@@ -240,6 +240,21 @@ static void outputs(TextBuf *b, const GpuReport *r)
     verify_line(b, r);
 }
 
+static void cycles_line(TextBuf *b, const GpuReport *r)
+{
+    TextBuf table = {0}, text = {0};
+    size_t line;
+
+    if (isa_device_cycles(r->executor, &text, &table)) {
+        head(b, &line, "cycles");
+        buf_printf(b, "%.*s", (int)text.len, text.at);
+        if (r->run.cli->verbose)
+            buf_printf(b, "%.*s", (int)table.len, table.at);
+    }
+    buf_release(&table);
+    buf_release(&text);
+}
+
 static void counters(TextBuf *b, const GpuReport *r)
 {
     buf_addc(b, '\n');
@@ -331,6 +346,8 @@ void gpu_report_text(TextBuf *b, const GpuReport *r)
         start_line(b, r->times);
     if (!r->c)
         return;
+    if (r->executor)
+        cycles_line(b, r);
     outputs(b, r);
     if (r->executor && r->run.cli->verbose)
         counters(b, r);

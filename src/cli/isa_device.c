@@ -133,6 +133,8 @@ static void add_counts(GfxResult *all, const GfxResult *r)
         all->count[i] += r->count[i];
     all->conflicts_estimate |= r->conflicts_estimate;
     all->blocks_done += r->blocks_done;
+    if (r->cycles.cycles > all->cycles.cycles)
+        all->cycles = r->cycles;
 }
 
 static void report(IsaDevice *d, const GpuCall *c, const GfxFinding *f)
@@ -166,6 +168,8 @@ static bool run_one(IsaDevice *d, const GpuCall *c)
     }
     if (!make_kernarg(d, c, &l))
         return false;
+    l.resident = isa_resident(
+        l.kernel, (int)(l.block[0] * l.block[1] * l.block[2]), l.dynamic_lds);
     if (!isa_run(d->arena, &l, d->options.orders, d->options.seed, &done,
                  &why)) {
         diag_error(d->diag, EXIT_NO_FIT, c->at, "gpu-launch",
@@ -214,6 +218,16 @@ void isa_device_json(const IsaDevice *d, Json *out)
 {
     key_int(out, "interleavings", d->options.orders);
     isa_json_counters(out, &d->counted);
+    isa_json_cycles(out, &d->counted.cycles);
+}
+
+bool isa_device_cycles(const IsaDevice *d, TextBuf *line, TextBuf *table)
+{
+    if (!d->counted.cycles.cycles)
+        return false;
+    isa_put_cycles(line, &d->counted.cycles);
+    isa_put_cycle_table(table, &d->counted.cycles);
+    return true;
 }
 
 void isa_device_counters(const IsaDevice *d, TextBuf *out)

@@ -20,6 +20,8 @@ Gpu *isa_device_open(Arena *a, Diag *d, const IsaDeviceOptions *o,
                      IsaDevice **out);
 // What the launches of the last gpu_run() counted: a line, a member each.
 void isa_device_counters(const IsaDevice *d, TextBuf *out);
+// Of the longest of them; false: nothing ran.
+bool isa_device_cycles(const IsaDevice *d, TextBuf *line, TextBuf *table);
 void isa_device_json(const IsaDevice *d, Json *out);
 
 // isa_image.c - the instructions of a code object, kernel by kernel.

@@ -51,6 +51,8 @@ static bool run_order(Arena *a, const GfxLaunch *l, uint64_t seed,
     GfxLaunch now = *l;
 
     now.seed = seed;
+    if (seed)
+        now.resident = 0;
     if (!gfx_run(a, &now, out, why))
         return false;
     for (int i = 0; i < out->finding_count; i++)

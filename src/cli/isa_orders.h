@@ -24,6 +24,11 @@ void isa_put_finding(TextBuf *b, const char *file, const GfxObject *o,
                      const GfxFinding *f);
 void isa_put_counters(TextBuf *b, const GfxResult *r);
 void isa_json_counters(Json *out, const GfxResult *r);
+// isa_cycles.c - the time of those workgroups that a compute unit holds.
+int isa_resident(const GfxKernel *k, int threads, int dynamic_lds);
+void isa_put_cycles(TextBuf *b, const GfxCycles *c);        // a line
+void isa_put_cycle_table(TextBuf *b, const GfxCycles *c);
+void isa_json_cycles(Json *out, const GfxCycles *c);
 const char *isa_counter_basis(const GfxResult *r, GfxCounter c);
 void isa_disassemble(TextBuf *b, const GfxObject *o, const GfxKernel *k);
 #endif

@@ -7,7 +7,7 @@
 #ifndef GFX942_GFX942_H
 #define GFX942_GFX942_H
 
-#include "gfx942/object.h"
+#include "gfx942/cycles.h"
 
 // Memory of the device that a kernel may touch, at an address of its own.
 typedef struct {
@@ -32,6 +32,8 @@ typedef struct {
     int buffer_count;
     uint64_t seed;                              // of the interleaving; 0: none
     int64_t most_steps;                         // of a workgroup; 0: no limit
+    int resident;                               // workgroups of a compute unit
+                                                // whose time is told; 0: none
 } GfxLaunch;
 
 // Fills in what the runtime passes besides the arguments (value_kind hidden_).
@@ -75,6 +77,7 @@ typedef struct {
     int64_t blocks_done;
     bool stopped;                               // Ctrl-C or --timeout
     bool float_atomics;                         // their order shows in bits
+    GfxCycles cycles;                           // of the first `resident` ones
 } GfxResult;
 
 // Whether the executor knows what an instruction means.

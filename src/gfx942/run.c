@@ -74,7 +74,13 @@ static void step(Wave *w)
     if (w->pending)
         wait_check(w, in);
     count_kind(g, isa_info((IsaOp)in->op)->encoding);
-    exec(w, in);
+    if (g->block < g->run->traced) {
+        StepsBefore b = steps_before(w);
+        exec(w, in);
+        steps_add(w, &b);
+    } else {
+        exec(w, in);
+    }
     if (w->next >= g->run->words && w->state != WAVE_DONE)
         wave_stop(w, GFX_BAD_JUMP, OBJECT_BASE + 4ull * w->next);
     else
@@ -481,6 +487,7 @@ bool gfx_run(Arena *a, const GfxLaunch *launch, GfxResult *out,
     if (!run->blocks)
         return true;
     choose_order(run);
+    steps_open(a, run);
     int workers = run->atomics ? 1 : parallel_threads();
     run->workers = new_array(a, Group *, workers);
     for (int i = 0; i < workers; i++)
@@ -491,6 +498,7 @@ bool gfx_run(Arena *a, const GfxLaunch *launch, GfxResult *out,
         if (!parallel_cancelled())
             run_block(run, 0, i);
     merge(a, run, workers, out);
+    steps_close(a, run, &out->cycles);
     out->float_atomics = run->float_atomics;
     out->stopped |= parallel_cancelled() != 0;
     return true;

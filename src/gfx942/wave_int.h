@@ -127,6 +127,8 @@ struct Run {
     Exec *exec[OP_TOTAL];                       // NULL: not supported
     struct MatrixPlan *matrix[OP_TOTAL];        // of the code's matrix ops
     Group **workers;
+    int traced;                                 // workgroups, from the first
+    GfxTrace *traces;                           // [workgroup][wave]
 };
 
 // exec.c - which function executes an instruction; NULL: not supported.
@@ -137,6 +139,16 @@ Exec *exec_for(IsaOp op);
 // that make no sense further stop the group.
 void wave_finding(Wave *w, GfxFindingKind kind, int lane, uint64_t value);
 void wave_stop(Wave *w, GfxFindingKind kind, uint64_t value);
+
+// steps.c
+typedef struct {
+    uint32_t pc;
+    int64_t lds, sectors;                       // counted before
+} StepsBefore;
+StepsBefore steps_before(const Wave *w);
+void steps_add(Wave *w, const StepsBefore *b);
+void steps_open(Arena *a, Run *run);
+void steps_close(Arena *a, Run *run, GfxCycles *out);
 
 // wait.c
 void wait_push_vector(Wave *w, Queue *q, uint16_t first, int count,
