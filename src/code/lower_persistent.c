@@ -61,12 +61,16 @@ static void measure(Dealt *p)
     for (int d = 0; d < s->var_count - 1; d++)
         p->total = calc(l, LANE_OP_MUL, p->total, p->domain[d]);
     p->count = ceil_of(l, p->total, p->wave);
+    if (p->index.level != AT_SLOT || p->count.level != AT_SLOT)
+        unsupported(l, "a T.Persistent whose tiles differ from thread to "
+                       "thread");
 }
 
 static void bind_coordinate(Lower *l, const IrVar *v, Val value)
 {
     l->binding[v->id] = (Binding){.kind = BIND_VAL,
-                                  .val = cast_value(l, value, v->dtype, true)};
+                                  .val = cast_value(l, value, v->dtype, true),
+                                  .by_thread = in_thread_code(l)};
 }
 
 // Binds the coordinates of tile number `at`; the result tells if it is one.
@@ -114,14 +118,14 @@ void lower_persistent(Lower *l, const IrStmt *s)
     int wave, entry, next;
     uint8_t saved = l->control;
 
-    if (l->par || s->var_count < 1) {
+    if ((l->par && !in_thread_code(l)) || s->var_count < 1) {
         unsupported(l, "T.Persistent inside of a T.Parallel");
         return;
     }
     measure(&p);
     if (l->failed)
         return;
-    wave = new_slot(l, false);
+    wave = new_slot(l, l->par != NULL);
     emit(l, (Instr){.op = INSTR_MOV, .d = wave, .a = int_slot(l, DT_I64, 0)});
     loop_enter(l, &ctx, wave);
     l->control |= l->fact.at[p.index.reg].taint & TAINT_BLOCKS;

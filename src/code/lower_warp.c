@@ -453,6 +453,7 @@ static bool is_idle(Op op)
     case OP_WARPGROUP_ARRIVE:
     case OP_WARPGROUP_COMMIT_BATCH:
     case OP_WARPGROUP_WAIT:
+    case OP_WARPGROUP_FENCE_OPERAND:
         return true;
     default:
         return false;

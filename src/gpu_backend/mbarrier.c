@@ -174,6 +174,7 @@ bool mbarrier_stmt(Emit *e, IrStmt *s)
     case OP_WARPGROUP_ARRIVE:
     case OP_WARPGROUP_COMMIT_BATCH:
     case OP_WARPGROUP_WAIT:
+    case OP_WARPGROUP_FENCE_OPERAND:
         return true;
     default:
         return false;

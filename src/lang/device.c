@@ -109,6 +109,15 @@ Op device_op(AstOp op)
     return op < countof(table) ? table[op] : OP_COUNT;
 }
 
+// (a < b) * (c < d): what upstream makes of a product and a sum of conditions,
+// bits of which one is stored.
+static Op op_on_bools(Op row, const IrExpr *x, const IrExpr *y)
+{
+    if (x->dtype != DT_BOOL || y->dtype != DT_BOOL)
+        return row;
+    return row == OP_MUL ? OP_AND : row == OP_ADD ? OP_OR : row;
+}
+
 Value device_binary(Lang *l, AstOp op, Value a, Value b, Span at)
 {
     if (op == AST_OP_IS || op == AST_OP_IS_NOT) {
@@ -128,7 +137,8 @@ Value device_binary(Lang *l, AstOp op, Value a, Value b, Span at)
     bool logic = op == AST_OP_BOOL_AND || op == AST_OP_BOOL_OR;
     IrExpr *x = logic ? to_condition(l, a, at) : to_expr(l, a, at);
     IrExpr *y = logic ? to_condition(l, b, at) : to_expr(l, b, at);
-    IrExpr *e = ir_op2(trace_kernel(l), device_op(op), x, y, at);
+    IrExpr *e = ir_op2(trace_kernel(l), op_on_bools(device_op(op), x, y), x,
+                       y, at);
     trace_builder_ok(l, e, at);
     return expr_value(l, e);
 }

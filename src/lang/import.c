@@ -379,6 +379,17 @@ static void import_all(Lang *l, Frame *f, Module *m)
     }
 }
 
+// A file in the folder of the package m.
+static Module *file_of_package(Lang *l, const Module *m, const Ast *alias)
+{
+    const char *path = m->file ? sources_get(l->options.sources,
+                                             m->file)->path : "";
+
+    if (!text_ends(text_of(path), "/__init__.py"))
+        return NULL;
+    return sibling(l, folder_of_file(l, m->file), alias->text, alias->at);
+}
+
 static Value member(Lang *l, Module *m, const Ast *alias)
 {
     int guards = l->more->import_guards;
@@ -387,6 +398,9 @@ static Value member(Lang *l, Module *m, const Ast *alias)
 
     if (lang_getattr(l, v_module(m), alias->text, &v, alias->at))
         return v;
+    child = file_of_package(l, m, alias);
+    if (child)
+        return v_module(child);
     l->more->import_guards = 0;                 // the answer is ours to give
     child = import_module(l, text_format(l->options.arena, "%.*s.%.*s",
                                          TEXT_ARG(m->name),

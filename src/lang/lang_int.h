@@ -55,6 +55,11 @@ Flow exec_statement(Lang *l, Frame *f, const Ast *s);
 Flow exec_block(Lang *l, Frame *f, const AstList *body);
 // Binds a Name, Tuple, Attribute, Subscript or Starred target the Python way.
 void assign_target(Lang *l, Frame *f, const Ast *target, Value v);
+// Item i of a `with`, whose value is `manager`: entered, the rest run by
+// `next` (from item i + 1), left.
+typedef Flow WithNext(Lang *l, Frame *f, const Ast *s, int i);
+Flow with_manager(Lang *l, Frame *f, const Ast *s, int i, Value manager,
+                  WithNext *next);
 void name_bind(Lang *l, Frame *f, Text name, Value v);  // honours nonlocal
 bool name_find(Lang *l, Frame *f, Text name, Value *out);
 Frame *frame_new(Lang *l, const Ast *scope, Frame *closure, Module *m);

@@ -123,9 +123,24 @@ static Value while_frame(Lang *l, const Bound *b)
     return (Value){.kind = VAL_LOOPFRAME, .loop = f};
 }
 
+static Value branch_frame(Lang *l, const Bound *b)
+{
+    LoopFrame *f = frame_new_loop(l, LOOP_SERIAL, b->call);
+    f->branch = b->op == OP_IF ? BRANCH_IF : b->op == OP_THEN ? BRANCH_THEN
+                                                              : BRANCH_ELSE;
+    if (f->branch == BRANCH_IF)
+        f->condition = to_condition(l, b->at[0], b->spans[0]);
+    return (Value){.kind = VAL_LOOPFRAME, .loop = f};
+}
+
 bool loop_call(Lang *l, const Bound *b, Value *out)
 {
     switch (b->op) {
+    case OP_IF:
+    case OP_THEN:
+    case OP_ELSE:
+        *out = branch_frame(l, b);
+        return true;
     case OP_PARALLEL:
         *out = nest(l, b, LOOP_PARALLEL);
         return true;

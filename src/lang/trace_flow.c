@@ -179,12 +179,14 @@ Flow trace_for(Lang *l, Frame *f, const Ast *s)
     if (it.kind == VAL_EXPR && it.expr->kind == EXPR_OP
         && it.expr->op == OP_GET_THREAD_BINDING)
         return thread_loop(l, f, s, it);
-    if (it.kind != VAL_LOOPFRAME || it.loop->condition || it.loop->is_scope)
+    if (it.kind != VAL_LOOPFRAME || it.loop->condition || it.loop->branch
+        || it.loop->is_scope)
         lang_raise(l, "TypeError", s->b->at,
                    "a kernel loops over range, T.serial, T.Parallel, "
                    "T.Pipelined, T.unroll ...; found %s",
-                   it.kind == VAL_LOOPFRAME ? "T.While, which belongs in a with"
-                                            : value_type_name(it));
+                   it.kind == VAL_LOOPFRAME
+                       ? "T.While or T.If, which belong in a with"
+                       : value_type_name(it));
     if (s->y.len)
         lang_unsupported(l, s->at, "for ... else in a kernel");
     // all blocks wait between the parts of a T.Parallel, not in it
@@ -376,19 +378,6 @@ static Flow launch_loop(Lang *l, Frame *f, const Ast *s, const LoopFrame *loop)
     return flow;
 }
 
-// An object of the host, entered and left while staging.
-static Flow with_foreign(Lang *l, Frame *f, const Ast *s, int i, Foreign *o)
-{
-    const Ast *item = s->x.at[i];
-    Value v = o->type->enter(l, o, item->at);
-
-    if (item->b)
-        assign_target(l, f, item->b, v);
-    Flow flow = with_items(l, f, s, i + 1);
-    o->type->exit(l, o, item->at);
-    return flow;
-}
-
 // with T.ws(0): the body is for some threads; with T.attr(...): for all.
 static Flow with_scope(Lang *l, Frame *f, const Ast *s, const LoopFrame *frame)
 {
@@ -403,6 +392,45 @@ static Flow with_scope(Lang *l, Frame *f, const Ast *s, const LoopFrame *frame)
     return FLOW_NEXT;
 }
 
+// with T.If(c): holds a T.Then, perhaps a T.Else, and nothing else.
+static Flow with_if(Lang *l, Frame *f, const Ast *s, int i, IrExpr *cond)
+{
+    Trace *t = l->trace;
+    IrStmt *outer = t->branch, *block = t->block;
+    IrStmt *out = trace_emit(l, STMT_IF, s->x.at[i]->at);
+    int len = block->len;
+
+    out->cond = cond;
+    t->branch = out;
+    with_items(l, f, s, i + 1);
+    t->branch = outer;
+    if (!out->then)
+        lang_raise(l, "ValueError", s->x.at[i]->at, "T.If without T.Then()");
+    if (block->len != len)
+        lang_raise(l, "ValueError", block->body[len]->at,
+                   "a statement in a T.If stands in neither T.Then() nor "
+                   "T.Else()");
+    return FLOW_NEXT;
+}
+
+static Flow with_branch(Lang *l, Frame *f, const Ast *s, int i, bool then)
+{
+    IrStmt *out = l->trace->branch, **part;
+    const char *name = then ? "T.Then" : "T.Else";
+    Span at = s->x.at[i]->at;
+
+    if (!out || i + 1 != s->x.len)
+        lang_raise(l, "ValueError", at, out ? "%s() comes last in its 'with'"
+                                            : "%s() outside a T.If", name);
+    part = then ? &out->then : &out->otherwise;
+    if (*part)
+        lang_raise(l, "ValueError", at, "a second %s() in one T.If", name);
+    l->trace->branch = NULL;
+    *part = trace_body(l, f, &s->y, then ? "a T.Then" : "a T.Else", at);
+    l->trace->branch = out;
+    return FLOW_NEXT;
+}
+
 // The items of a `with` from i on, then its body.
 static Flow with_items(Lang *l, Frame *f, const Ast *s, int i)
 {
@@ -412,16 +440,22 @@ static Flow with_items(Lang *l, Frame *f, const Ast *s, int i)
     Value v = eval(l, f, item->a);
     if (v.kind == VAL_KERNELFRAME)
         return trace_launch(l, f, s, i, v.frame);
+    if (v.kind == VAL_LOOPFRAME && v.loop->branch == BRANCH_IF)
+        return with_if(l, f, s, i, v.loop->condition);
+    if (v.kind == VAL_LOOPFRAME && v.loop->branch)
+        return with_branch(l, f, s, i, v.loop->branch == BRANCH_THEN);
     if (v.kind == VAL_LOOPFRAME && v.loop->condition && i + 1 == s->x.len) {
         emit_while(l, f, v.loop->condition, &s->y, s->at);
         return FLOW_NEXT;
     }
     if (v.kind == VAL_LOOPFRAME && v.loop->is_scope && i + 1 == s->x.len)
         return with_scope(l, f, s, v.loop);
-    if (v.kind == VAL_FOREIGN && v.foreign->type->enter)
-        return with_foreign(l, f, s, i, v.foreign);
+    if (v.kind == VAL_INSTANCE ||
+        (v.kind == VAL_FOREIGN && v.foreign->type->enter))
+        return with_manager(l, f, s, i, v, with_items);
     lang_raise(l, "TypeError", item->at,
-               "'with' in a kernel takes T.Kernel(...) or T.While(...); "
+               "'with' in a kernel takes T.Kernel(...), T.While(...), "
+               "T.If(...) or an object with __enter__; "
                "found %s", value_type_name(v));
 }
 

@@ -10,7 +10,8 @@ typedef struct LoopFrame {
     IrExpr *start[IR_MAX_RANK], *extent[IR_MAX_RANK];
     IrExpr *step;
     IrExpr *wave_size, *wave_index, *group_size;
-    IrExpr *condition;          // T.While: nothing else is set
+    IrExpr *condition;          // T.While, T.If: nothing else is set
+    enum { BRANCH_NONE, BRANCH_IF, BRANCH_THEN, BRANCH_ELSE } branch;
     bool is_scope;              // T.ws, T.attr: for a `with`, no loop
     IrExpr *guard;              // T.ws: which threads, or NULL: all
     int axis;                   // T.thread_binding that is part of a launch:
@@ -56,6 +57,7 @@ struct Trace {
     bool by_axes;               // ... loops over its axes made it
     int first;                  // statements put at its start: see trace_first
     TraceScope *scope;
+    IrStmt *branch;             // the T.If around, or NULL
     int loop_depth;
     int macro_depth;
     struct Random *random;      // the generator of T.rng_init, or NULL

@@ -202,11 +202,10 @@ typedef struct {
     Frame *f;
     const Ast *s;
     int item;
+    WithNext *next;
     Value entered;
     Flow flow;
 } With;
-
-static Flow with_item(Lang *l, Frame *f, const Ast *s, int i);
 
 static void run_with(Lang *l, void *ctx)
 {
@@ -215,20 +214,17 @@ static void run_with(Lang *l, void *ctx)
 
     if (target)
         assign_target(l, w->f, target, w->entered);
-    w->flow = with_item(l, w->f, w->s, w->item + 1);
+    w->flow = w->next(l, w->f, w->s, w->item + 1);
 }
 
-static Flow with_item(Lang *l, Frame *f, const Ast *s, int i)
+Flow with_manager(Lang *l, Frame *f, const Ast *s, int i, Value manager,
+                  WithNext *next)
 {
-    With w = {.f = f, .s = s, .item = i};
-    Value manager, e = V_NONE, returned;
-    Span at;
+    With w = {.f = f, .s = s, .item = i, .next = next};
+    Value e = V_NONE, returned;
+    Span at = s->x.at[i]->at;
     bool ok;
 
-    if (i == s->x.len)
-        return exec_block(l, f, &s->y);
-    at = s->x.at[i]->at;
-    manager = eval(l, f, s->x.at[i]->a);
     temp_push(l, manager);
     w.entered = enter(l, manager, at);
     temp_push(l, w.entered);
@@ -242,6 +238,13 @@ static Flow with_item(Lang *l, Frame *f, const Ast *s, int i)
         exception_throw(l, e);
     l->returned = returned;
     return ok ? w.flow : FLOW_NEXT;
+}
+
+static Flow with_item(Lang *l, Frame *f, const Ast *s, int i)
+{
+    if (i == s->x.len)
+        return exec_block(l, f, &s->y);
+    return with_manager(l, f, s, i, eval(l, f, s->x.at[i]->a), with_item);
 }
 
 Flow exec_with(Lang *l, Frame *f, const Ast *s)
