@@ -178,6 +178,7 @@ typedef struct {
     Host *host;
     Value function;             // lazy factory or eager function
     bool eager;
+    bool plain;                 // no decorator: a function that makes a kernel
     Value out_idx, pass_configs, compile_flags, configs;    // NONE or value
     Map made;                   // text of the arguments -> KernelObject*
 } JitObject;

@@ -188,7 +188,14 @@ static Dict *complete(JitObject *j, const Dict *given, const Dict *config,
     return all;
 }
 
-// What is given beyond the parameters: T.const sizes of an eager kernel.
+_Noreturn static void no_argument(JitObject *j, Value name, Span at)
+{
+    lang_raise(j->host->lang, "TypeError", at, "%.*s() has no argument '%.*s'",
+               TEXT_ARG(j->function.function->name), TEXT_ARG(name.s));
+}
+
+// What is given beyond the parameters: T.const sizes of an eager kernel, the
+// arguments of the jit function that a plain function returns.
 static Dict *extra(JitObject *j, const Dict *given, const Dict *params, Span at)
 {
     Lang *l = j->host->lang;
@@ -198,10 +205,8 @@ static Dict *extra(JitObject *j, const Dict *given, const Dict *params, Span at)
         if (given->keys[i].kind == VAL_UNBOUND
             || dict_get(l, params, given->keys[i], &v))
             continue;
-        if (!j->eager)
-            lang_raise(l, "TypeError", at, "%.*s() has no argument '%.*s'",
-                       TEXT_ARG(j->function.function->name),
-                       TEXT_ARG(given->keys[i].s));
+        if (!j->eager && !j->plain)
+            no_argument(j, given->keys[i], at);
         dict_set(l, more, given->keys[i], given->values[i]);
     }
     return more;
@@ -275,18 +280,41 @@ static Text cache_key(JitObject *j, const Dict *params, const Dict *consts)
     return t;
 }
 
+static KernelObject *make(JitObject *j, const Dict *arguments,
+                          const Dict *config, Span at);
+
+// A function without a decorator may return what is made already, or a jit
+// function, which takes the arguments that are left.
+static KernelObject *made_by_plain(JitObject *j, Value v, const Dict *params,
+                                   const Dict *rest, Span at)
+{
+    KernelObject *k = kernel_of(v);
+    if (jit_of(v))
+        return make(jit_of(v), rest, NULL, at);
+    for (int i = 0; i < rest->len; i++)
+        if (rest->keys[i].kind != VAL_UNBOUND)
+            no_argument(j, rest->keys[i], at);
+    if (k)
+        keep_arguments(j->host, k->ir, params);
+    return k;
+}
+
+// The kernel, or in *made one that the function has made by itself.
 static IrKernel *build(JitObject *j, const Dict *params, const Dict *consts,
-                       Span at)
+                       KernelObject **made, Span at)
 {
     Lang *l = j->host->lang;
     Args args = as_keywords(l, params, at);
     if (j->eager)
         return lang_trace_eager(l, j->function, &args, consts, at);
     Value v = lang_call(l, j->function, &args);
-    if (v.kind != VAL_KERNEL)
+    *made = j->plain ? made_by_plain(j, v, params, consts, at) : NULL;
+    if (v.kind != VAL_KERNEL && !*made)
         lang_raise(l, "TypeError", at,
-                   "%.*s() should return a T.prim_func; it returned %s",
-                   TEXT_ARG(j->function.function->name), value_type_name(v));
+                   "%.*s() should return a T.prim_func%s; it returned %s",
+                   TEXT_ARG(j->function.function->name),
+                   j->plain ? ", a kernel or a @tilelang.jit function" : "",
+                   value_type_name(v));
     return v.kernel;
 }
 
@@ -300,7 +328,11 @@ static KernelObject *make(JitObject *j, const Dict *arguments,
     KernelObject *k = map_get(&j->made, key);
     if (k)
         return k;
-    IrKernel *ir = build(j, params, consts, at);
+    IrKernel *ir = build(j, params, consts, &k, at);
+    if (k) {
+        map_set(h->options.arena, &j->made, key, k);
+        return k;
+    }
     set_outputs(h, ir, j->out_idx, at);
     check_valid(h, ir, at);
     if (ir->config.pass_configs.kind == ATTRVAL_NONE)

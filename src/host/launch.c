@@ -25,6 +25,46 @@ int launch_candidates(Module *m, Candidate *out, int room)
     return n;
 }
 
+// A function, perhaps under functools.lru_cache or the like.
+static bool plain_function(Lang *l, Value v, Value *out)
+{
+    *out = v;
+    return v.kind == VAL_FUNCTION
+           || (v.kind == VAL_BUILTIN
+               && lang_getattr(l, v, TEXT("__wrapped__"), out, (Span){0})
+               && out->kind == VAL_FUNCTION);
+}
+
+// A function of the file that defines another one under a decorator: there is
+// no telling what it makes, until it is called.
+static bool may_make(Lang *l, const Module *m, Value v)
+{
+    if (!plain_function(l, v, &v) || v.function->def->kind != AST_FUNCTION
+        || v.function->def->at.file != m->file)
+        return false;
+    const AstList *body = &v.function->def->x;
+    for (int i = 0; i < body->len; i++)
+        if (body->at[i]->kind == AST_FUNCTION && body->at[i]->y.len)
+            return true;
+    return false;
+}
+
+static int plain_candidates(Lang *l, const Module *m, Candidate *out, int room)
+{
+    int n = 0;
+    for (int i = 0; i < m->members.len; i++) {
+        Value *v = m->members.at[i].value;
+        if (!v || !may_make(l, m, *v))
+            continue;
+        if (n < room) {
+            out[n].name = m->members.at[i].key;
+            plain_function(l, *v, &out[n].value);
+        }
+        n++;
+    }
+    return n;
+}
+
 static void list_candidates(Host *h, const Candidate *c, int n)
 {
     TextBuf b = {0};
@@ -35,7 +75,7 @@ static void list_candidates(Host *h, const Candidate *c, int n)
     buf_release(&b);
 }
 
-static bool by_name(Module *m, Text name, const Candidate *c, int n,
+static bool by_name(Lang *l, Module *m, Text name, const Candidate *c, int n,
                     Candidate *out)
 {
     Value v;
@@ -47,12 +87,9 @@ static bool by_name(Module *m, Text name, const Candidate *c, int n,
             return true;
         }
     }
-    // a factory without a decorator has to be named
-    if (lang_module_get(m, name, &v) && v.kind == VAL_FUNCTION) {
-        *out = (Candidate){name, v};
-        return true;
-    }
-    return false;
+    // a factory without a decorator
+    out->name = name;
+    return lang_module_get(m, name, &v) && plain_function(l, v, &out->value);
 }
 
 // Several files can be looked at in one run: messages name theirs.
@@ -66,8 +103,10 @@ bool launch_choose(Host *h, Module *m, Text name, Candidate *out)
     Candidate c[64];
     int n = launch_candidates(m, c, countof(c));
     Diag *d = h->options.diag;
-    if (name.len && by_name(m, name, c, n < 64 ? n : 64, out))
+    if (name.len && by_name(h->lang, m, name, c, n < 64 ? n : 64, out))
         return true;
+    if (!name.len && n == 0)
+        n = plain_candidates(h->lang, m, c, countof(c));
     if (!name.len && n == 1) {
         *out = c[0];
         return true;
@@ -126,8 +165,9 @@ static bool is_late(const IrKernel *ir, Text name)
     return false;
 }
 
-// -D names that the kernel does not have are mistakes.
-static void check_defines(Making *m, const Function *fn, bool eager)
+// -D names that the kernel does not have are mistakes. `more`: it may have
+// arguments that are no parameters of fn.
+static void check_defines(Making *m, const Function *fn, bool more)
 {
     const IrKernel *ir = m->made->ir;
     for (int i = 0; i < m->o->define_count; i++) {
@@ -135,7 +175,7 @@ static void check_defines(Making *m, const Function *fn, bool eager)
         int best = 4;
         Value v;
         if ((fn && launch_takes(fn, name)) || is_late(ir, name)
-            || (eager && kernel_argument(m->made, name, &v)))
+            || (more && kernel_argument(m->made, name, &v)))
             continue;
         for (int j = 0; fn && j < function_param_count(fn); j++) {
             bool has;
@@ -194,13 +234,13 @@ static void make_from_jit(Making *m, JitObject *j)
     Dict *given = v_dict(l).dict;
     for (int i = 0; i < m->o->define_count; i++) {
         const NamedText *d = &m->o->defines[i];
-        if (j->eager || launch_takes(fn, d->name))
+        if (j->eager || j->plain || launch_takes(fn, d->name))
             dict_set(l, given, v_str(d->name), lang_literal(l, d->value));
     }
     if (j->eager && !shapes_from_files(m, fn, given))
         return;
     m->made = jit_make(j, given, fn->def->name_at);
-    check_defines(m, fn, j->eager);
+    check_defines(m, fn, j->eager || j->plain);
 }
 
 static void make_body(Lang *l, void *ctx)
@@ -208,8 +248,10 @@ static void make_body(Lang *l, void *ctx)
     Making *m = ctx;
     Value v = m->c->value;
     (void)l;
-    if (v.kind == VAL_FUNCTION)
+    if (v.kind == VAL_FUNCTION) {
         v = jit_new(m->h, v);
+        jit_of(v)->plain = true;
+    }
     if (jit_of(v)) {
         make_from_jit(m, jit_of(v));
         return;
