@@ -160,6 +160,7 @@ typedef struct {
     Par *thread;            // the launch's per-thread code, or NULL
     Collective *collective; // the part that threads run together, or NULL
     int set;                // of the threads that come here
+    bool divergent;         // within what a part of a warp may leave out
     const IrExpr **let;     // by variable id: what a let was given
     bool *by_threads;       // by buffer root: written by single threads
     int *held_by;           // by buffer root: 1 + set that holds a fragment
@@ -321,6 +322,7 @@ uint8_t enter_control(Lower *l, Val cond); // returns the taint to restore
 // ---- lower_loop.c --------------------------------------------------------
 void lower_for(Lower *l, const IrStmt *s);
 void lower_while(Lower *l, const IrStmt *s);
+bool turns_vary(Lower *l, const IrStmt *s); // from thread to thread
 void lower_jump(Lower *l, bool is_continue);
 void loop_enter(Lower *l, LoopCtx *ctx, int counter);
 void loop_continue_here(Lower *l, LoopCtx *ctx); // where continue goes
@@ -356,6 +358,7 @@ bool is_point(const IrStmt *s);         // all its regions are single elements
 bool is_collective(Lower *l, const IrStmt *s, bool inside);
 // Whether s itself reads or writes shared memory that single threads write.
 bool touches_shared(Lower *l, const IrStmt *s);
+bool touches_shared_within(Lower *l, const IrStmt *s); // or what is inside
 
 // ---- lower_thread_find.c -------------------------------------------------
 // Marks the fragments that only single threads use as private.
@@ -366,6 +369,9 @@ bool variables_are_apart(Lower *l, const IrStmt *launch);
 // ---- lower_thread_set.c --------------------------------------------------
 int all_threads(Lower *l, int64_t threads);
 bool sets_are_apart(const Lower *l, int a, int b);
+// Whether cond lets a part of a warp come, or may do so, of l->set; `set` are
+// those that it does let come, if that is known.
+bool parts_warps(Lower *l, const IrExpr *cond, int set);
 bool varies(Lower *l, const IrExpr *e); // from thread to thread of l->set
 
 // ---- lower_warp.c --------------------------------------------------------
@@ -374,6 +380,14 @@ bool lower_warp_stmt(Lower *l, const IrStmt *s); // false: no such
 void init_barriers(Lower *l, const IrStmt *alloc);
 // v of the active lanes of a warp as a slot.
 Val first_lane(Lower *l, Val v);
+
+// ---- lower_order.c -------------------------------------------------------
+// What is emitted next is only started by the threads, until end_order().
+void begin_order(Lower *l, CodeOrder kind, const IrRegion *barrier);
+void end_order(Lower *l);
+bool lower_order(Lower *l, const IrStmt *s);    // false: nothing is ordered
+// T.tma_copy, T.async_copy, a product that is not waited for; or ORDER_END.
+CodeOrder started_by(const IrStmt *s);
 
 // ---- lower_tile.c, lower_tile_copy.c -------------------------------------
 void lower_tile(Lower *l, const IrStmt *s);

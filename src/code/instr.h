@@ -42,6 +42,7 @@ enum {
     INSTR_AIMED = 8,    // VSTORE of a register that a VAIM may have placed
     INSTR_COPY = 4,     // VLOAD fills d where it lies, never lets it point
     INSTR_EXPECT = 16,  // BARARRIVE only announces bytes
+    INSTR_COPIES = 32,  // ... when the thread's asynchronous copies have landed
 };
 
 enum { MOST_THREADS = 1024, MOST_NAMED_BARRIERS = 16 };
@@ -215,7 +216,25 @@ enum { PLACE_LOOPS = 16 };
 // How far a warp has come: the loops around, by the slots that count turns.
 typedef struct {
     int count, counter[PLACE_LOOPS];
+    bool divergent;     // in a part that no barrier can stand in
 } Progress;
+
+// What orders accesses on a device and has no effect here, where all is done at
+// once: `a` of an ORDER; b is the access of a memory barrier or -1, c a number.
+// Accesses from one of the first four to ORDER_END are only started by threads.
+typedef enum {
+    ORDER_TMA_LOAD,     // the tensor memory unit, which tells barrier b
+    ORDER_TMA_STORE,    // ... which is waited for by its groups
+    ORDER_CP_ASYNC,     // copies of the threads themselves
+    ORDER_MATRIX,       // the matrix unit
+    ORDER_END,
+    ORDER_COMMIT,       // a group of copies is closed
+    ORDER_WAIT,         // all but the last c groups of copies have landed
+    ORDER_STORE_COMMIT, ORDER_STORE_WAIT,
+    ORDER_MATRIX_WAIT,
+    ORDER_SYNC,         // T.sync_threads in code of all threads
+    ORDER_SYNC_WARP,
+} CodeOrder;
 
 typedef enum {
     SHUFFLE_LANE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, // Instr.dtype
@@ -312,6 +331,7 @@ typedef struct {
     Text name;
     int launch, next;           // its NEXT instruction
     int slot;                   // its variable
+    bool by_thread;             // each warp turns by itself
 } CodeLoop;
 
 // A T.Pipelined loop; its NEXT has c = 1 + its place in the list.
@@ -375,6 +395,7 @@ struct Code {
     int64_t scratch_bytes;
     bool atomics_on_global, reads_written_global, reinterprets, prints;
     bool tile_dependent;
+    bool no_auto_sync;          // the compiler is told to insert no barriers
 };
 
 typedef struct {

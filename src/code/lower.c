@@ -672,6 +672,7 @@ Code *code_lower(Arena *a, Diag *d, const IrKernel *k, CodeMode mode)
                  .stmt = -1};
     c->name = k->name;
     c->at = k->at;
+    c->no_auto_sync = ir_config_is_set(k, "tl.disable_thread_storage_sync");
     init_lower(l);
     l->out = &shapes;
     init_symbols(l);

@@ -238,3 +238,24 @@ bool touches_shared(Lower *l, const IrStmt *s)
     ir_walk(&own, NULL, look_expr, &k);
     return k.touches;
 }
+
+typedef struct {
+    Lower *l;
+    bool found;
+} Within;
+
+static bool find_touch(void *ctx, IrStmt *s)
+{
+    Within *w = ctx;
+
+    w->found = w->found || touches_shared(w->l, s);
+    return !w->found;
+}
+
+bool touches_shared_within(Lower *l, const IrStmt *s)
+{
+    Within w = {l, false};
+
+    ir_walk((IrStmt *)s, find_touch, NULL, &w);
+    return w.found;
+}

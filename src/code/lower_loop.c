@@ -178,11 +178,17 @@ static void lower_nest(Lower *l, const IrStmt *s, int d);
 
 static void note_loop(Lower *l, const Trip *t, int next)
 {
-    CodeLoop loop = {.name = t->var->name, .launch = l->launch, .next = next};
+    const Binding *b = &l->binding[t->var->id];
+    CodeLoop loop = {.name = t->var->name,
+                     .launch = l->launch,
+                     .next = next,
+                     .by_thread = in_thread_code(l)};
 
-    if (l->par || l->thread || l->binding[t->var->id].kind != BIND_VAL)
+    if ((l->par || l->thread) && !loop.by_thread)
         return;
-    loop.slot = l->binding[t->var->id].val.reg;
+    if (b->kind != BIND_VAL || b->val.level != AT_SLOT)
+        return;
+    loop.slot = b->val.reg;
     vec_push(l->arena, &l->loops, loop);
 }
 
@@ -292,6 +298,23 @@ static void lower_nest(Lower *l, const IrStmt *s, int d)
         uniform_for(l, s, d, &t);
 }
 
+bool turns_vary(Lower *l, const IrStmt *s)
+{
+    for (int d = 0; d < s->var_count; d++)
+        if (varies(l, s->start[d]) || varies(l, s->extent[d]))
+            return true;
+    return false;
+}
+
+static void lower_serial(Lower *l, const IrStmt *s)
+{
+    bool divergent = l->divergent;
+
+    l->divergent |= in_thread_code(l) && turns_vary(l, s);
+    lower_nest(l, s, 0);
+    l->divergent = divergent;
+}
+
 void lower_for(Lower *l, const IrStmt *s)
 {
     if (s->loop == LOOP_THREAD)
@@ -301,7 +324,7 @@ void lower_for(Lower *l, const IrStmt *s)
     else if (s->loop == LOOP_PARALLEL && !l->par)
         lower_parallel(l, s);
     else
-        lower_nest(l, s, 0);
+        lower_serial(l, s);
 }
 
 // ---- while ---------------------------------------------------------------
@@ -359,8 +382,12 @@ static void divergent_while(Lower *l, const IrStmt *s)
 
 void lower_while(Lower *l, const IrStmt *s)
 {
+    bool divergent = l->divergent;
+
+    l->divergent |= in_thread_code(l) && varies(l, s->cond);
     if (l->par)
         divergent_while(l, s);
     else
         uniform_while(l, s);
+    l->divergent = divergent;
 }

@@ -282,12 +282,17 @@ uint8_t enter_control(Lower *l, Val cond)
 // A branch: fewer threads may come to it.
 static void lower_branch(Lower *l, const IrStmt *s, bool taken)
 {
-    int set = l->set;
+    int set = l->set, some;
+    bool divergent = l->divergent;
 
-    if (in_thread_code(l))
-        l->set = set_where(l, s->cond, taken);
+    if (in_thread_code(l)) {
+        some = set_where(l, s->cond, taken);
+        l->divergent |= parts_warps(l, s->cond, some);
+        l->set = some;
+    }
     lower_stmt(l, taken ? s->then : s->otherwise);
     l->set = set;
+    l->divergent = divergent;
 }
 
 // Lanes that left the iteration in a branch stay out of what follows it.

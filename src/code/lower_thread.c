@@ -152,6 +152,14 @@ static void count_registers(Lower *l)
     l->registers = (Registers){0};
 }
 
+// The head comes before the code whose loops were noted.
+static void move_loops(Lower *l, int by)
+{
+    for (int i = 0; i < l->loops.len; i++)
+        if (l->loops.at[i].launch == l->launch)
+            l->loops.at[i].next += by;
+}
+
 static void open_threads(Lower *l, Par *p, Emit *head)
 {
     size_t buffers = (size_t)l->code->buffer_count;
@@ -193,6 +201,7 @@ void lower_threads(Lower *l, const IrStmt *launch, Emit *out)
     l->out = outer;
     count_registers(l);
     append(l, out, &head);
+    move_loops(l, out->len);
     append(l, out, &p.body);
 }
 
@@ -416,15 +425,27 @@ void let_others_come(Lower *l)
     for (int i = 0; i < n; i++)
         p.counter[i] = loop[i]->counter;
     p.count = n;
+    p.divergent = l->divergent;
     vec_push(l->arena, &l->places, p);
     emit(l, (Instr){.op = INSTR_SOFT, .a = l->places.len - 1});
+}
+
+// A part that not all threads come to: the compiler may put a barrier before it
+// where none can be inside.
+static bool is_left_out(Lower *l, const IrStmt *s)
+{
+    bool some = s->kind == STMT_IF || s->kind == STMT_WHILE
+                    ? varies(l, s->cond)
+                    : s->kind == STMT_FOR && turns_vary(l, s);
+
+    return some && !l->divergent && touches_shared_within(l, s);
 }
 
 static void meet_softly(Lower *l, const IrStmt *s)
 {
     l->at = s->at;
     l->stmt = s->id;
-    if (touches_shared(l, s))
+    if (touches_shared(l, s) || is_left_out(l, s))
         let_others_come(l);
 }
 

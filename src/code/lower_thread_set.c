@@ -258,3 +258,23 @@ bool varies(Lower *l, const IrExpr *e)
 
     return e && varies_at(l, e, 0, &steps);
 }
+
+// ---- whole warps ---------------------------------------------------------
+
+static bool has_whole_warps(const Lower *l, int set)
+{
+    const Launch *launch = &l->launches.at[l->launch];
+    const ThreadSet *s = &l->sets.at[set];
+
+    for (int t = 0; t < launch->threads; t++)
+        if (has(s, t) != has(s, t / launch->wave * launch->wave))
+            return false;
+    return true;
+}
+
+bool parts_warps(Lower *l, const IrExpr *cond, int set)
+{
+    if (!varies(l, cond))
+        return false;
+    return set == l->set || !has_whole_warps(l, set);
+}

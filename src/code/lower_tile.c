@@ -345,9 +345,24 @@ static void lower_per_thread(Lower *l, const IrStmt *s)
     loop_leave(l, &ctx);
 }
 
+// A tile operation that is not done when the next statement begins.
+static void lower_started(Lower *l, const IrStmt *s, CodeOrder kind)
+{
+    bool tells = s->op == OP_TMA_COPY && s->operand_count > 2 &&
+                 s->operand[2].kind == OPERAND_REGION;
+
+    begin_order(l, kind, tells ? s->operand[2].region : NULL);
+    if (kind == ORDER_MATRIX)
+        lower_gemm(l, s);
+    else
+        lower_copy(l, s);
+    end_order(l);
+}
+
 void lower_tile(Lower *l, const IrStmt *s)
 {
     const OpInfo *info = op_info(l->k->ops, s->op);
+    CodeOrder started = started_by(s);
 
     if (info->class == OPCLASS_HINT)
         return;
@@ -375,10 +390,12 @@ void lower_tile(Lower *l, const IrStmt *s)
         lower_per_thread(l, s);
         return;
     }
+    if (started != ORDER_END) {
+        lower_started(l, s, started);
+        return;
+    }
     switch (s->op) {
     case OP_COPY:
-    case OP_TMA_COPY:
-    case OP_ASYNC_COPY:
         lower_copy(l, s);
         break;
     case OP_FILL:
@@ -387,7 +404,6 @@ void lower_tile(Lower *l, const IrStmt *s)
         break;
     case OP_GEMM:
     case OP_GEMM_SP:
-    case OP_WGMMA_GEMM:
         lower_gemm(l, s);
         break;
     case OP_CUMSUM:

@@ -347,7 +347,10 @@ static void arrive(Lower *l, const IrStmt *s)
     if (l->failed)
         return;
     emit(l, (Instr){.op = INSTR_BARARRIVE,
-                    .flags = s->op == OP_MBARRIER_EXPECT_TX ? INSTR_EXPECT : 0,
+                    .flags = s->op == OP_MBARRIER_EXPECT_TX ? INSTR_EXPECT
+                             : s->op == OP_CP_ASYNC_BARRIER_NOINC
+                                 ? INSTR_COPIES
+                                 : 0,
                     .a = access,
                     .b = bytes,
                     .c = l->par->mask});
@@ -424,6 +427,7 @@ static void cp_async(Lower *l, const IrStmt *s)
         mask = and_masks(l, mask, pred.reg);
     }
     t = map_dtype(l, dst->buffer->dtype);
+    begin_order(l, ORDER_CP_ASYNC, NULL);
     for (int64_t i = 0; i < n && !l->failed; i++) {
         if (!moved(l, src, i, from) || !moved(l, dst, i, to))
             return;
@@ -436,29 +440,10 @@ static void cp_async(Lower *l, const IrStmt *s)
         }
         store_to(l, dst->buffer, to, v[0], 0);
     }
+    end_order(l);
 }
 
 // ---- statements ----------------------------------------------------------
-
-static bool is_idle(Op op)
-{
-    switch (op) {
-    case OP_SYNC_WARP: // the lanes of a warp are in step
-    case OP_TMA_STORE_ARRIVE:
-    case OP_TMA_STORE_WAIT:
-    case OP_PTX_COMMIT_GROUP:
-    case OP_PTX_WAIT_GROUP:
-    case OP_FENCE_PROXY_ASYNC:
-    case OP_WAIT_WGMMA:
-    case OP_WARPGROUP_ARRIVE:
-    case OP_WARPGROUP_COMMIT_BATCH:
-    case OP_WARPGROUP_WAIT:
-    case OP_WARPGROUP_FENCE_OPERAND:
-        return true;
-    default:
-        return false;
-    }
-}
 
 static void grid_sync(Lower *l)
 {
@@ -471,8 +456,7 @@ static void grid_sync(Lower *l)
 
 bool lower_warp_stmt(Lower *l, const IrStmt *s)
 {
-    // what T.copy and T.gemm start is done at once: nothing is left to wait for
-    if (is_idle(s->op) || (s->op == OP_SYNC_THREADS && !l->thread))
+    if (lower_order(l, s))
         return true;
     if (!in_thread_code(l))
         return false;

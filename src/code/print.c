@@ -183,6 +183,20 @@ static void print_register(TextBuf *out, int reg)
 
 // ---- instructions --------------------------------------------------------
 
+static const char *order_name(CodeOrder o)
+{
+    static const char *const names[] = {
+        [ORDER_TMA_LOAD] = "tma load",   [ORDER_TMA_STORE] = "tma store",
+        [ORDER_CP_ASYNC] = "cp.async",   [ORDER_MATRIX] = "matrix unit",
+        [ORDER_END] = "end",             [ORDER_COMMIT] = "commit",
+        [ORDER_WAIT] = "wait",           [ORDER_STORE_COMMIT] = "store commit",
+        [ORDER_STORE_WAIT] = "store wait", [ORDER_MATRIX_WAIT] = "matrix wait",
+        [ORDER_SYNC] = "sync",           [ORDER_SYNC_WARP] = "sync warp",
+    };
+
+    return names[o];
+}
+
 static void print_operand(TextBuf *out, const Code *c, char kind, int x, int pc)
 {
     switch (kind) {
@@ -242,6 +256,9 @@ static void print_operand(TextBuf *out, const Code *c, char kind, int x, int pc)
         break;
     case 'n':
         buf_text(out, c->native[x].name);
+        break;
+    case 'u':
+        buf_puts(out, order_name((CodeOrder)x));
         break;
     case 't':
         buf_printf(out, "site %d", x);

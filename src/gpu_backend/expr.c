@@ -160,7 +160,7 @@ static Text float_function(Emit *e, const IrExpr *x)
                                         single ? "f" : "")))
             refuse(e, "%s of %s", op_surface(x->op), dtype_info(t)->name);
         if (single && x->op == OP_EXP2 &&
-            plan_config(e->k, "tl.enable_fast_math"))
+            ir_config_is_set(e->k, "tl.enable_fast_math"))
             return text_format(e->arena, "fast_exp2(%.*s)",
                                TEXT_ARG(arguments(e, x)));
         return text_format(e->arena, "%s%s(%.*s)", functions[i].name,

@@ -141,7 +141,7 @@ void show_loop(Worker *w, const Instr *next)
     for (int i = 0; w->launch >= 0 && i < w->code->loop_count; i++) {
         const CodeLoop *l = &w->code->loop[i];
 
-        if (l->launch != w->launch || l->next != pc)
+        if (l->launch != w->launch || l->next != pc || l->by_thread)
             continue;
         for (int p = 0; p < o->print_count; p++) {
             const InterpPrint *q = &o->prints[p];

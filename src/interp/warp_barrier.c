@@ -418,6 +418,13 @@ const Instr *exec_MEET(Worker *w, const Instr *i)
     return NULL;
 }
 
+// Nothing: what it would wait for is done.
+const Instr *exec_ORDER(Worker *w, const Instr *i)
+{
+    (void)w;
+    return i + 1;
+}
+
 // ---- memory barriers -----------------------------------------------------
 
 const Instr *exec_BARINIT(Worker *w, const Instr *i)

@@ -356,6 +356,8 @@ IrStmt *ir_tile(IrKernel *k, Op op, Span at);
 void ir_attr(IrKernel *k, IrStmt *s, IrAttrId id, IrAttrValue v);
 const IrAttrValue *ir_attr_get(const IrStmt *s, IrAttrId id);   // or NULL
 int64_t ir_attr_int(const IrStmt *s, IrAttrId id, int64_t fallback);
+// Whether the kernel's pass_configs set this one to true.
+bool ir_config_is_set(const IrKernel *k, const char *key);
 bool ir_attr_find(Text name, IrAttrId *out);
 const char *ir_attr_name(IrAttrId id);
 const char *ir_scope_name(IrScope s);               // "shared.dyn"

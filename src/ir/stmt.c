@@ -168,6 +168,19 @@ int64_t ir_attr_int(const IrStmt *s, IrAttrId id, int64_t fallback)
     return is ? v->i64 : fallback;
 }
 
+bool ir_config_is_set(const IrKernel *kernel, const char *key)
+{
+    const IrAttrValue *v = &kernel->config.pass_configs;
+
+    for (int i = 0; v->kind == ATTRVAL_DICT && i + 1 < v->list.len; i += 2) {
+        const IrAttrValue *k = &v->list.at[i], *x = k + 1;
+        if (k->kind == ATTRVAL_TEXT && text_is(k->text, key))
+            return (x->kind == ATTRVAL_BOOL || x->kind == ATTRVAL_INT) &&
+                   x->i64;
+    }
+    return false;
+}
+
 static const char *const attr_names[ATTR_COUNT] = {
 #define ATTR(id, name, ...) [ATTR_##id] = name,
 #include "ir/attr.def"

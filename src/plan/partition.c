@@ -25,7 +25,7 @@ static bool takes_wgmma(const PlanState *p, const PlanGemm *g, int warps)
     int bits = bits_of(g->a);
 
     if (p->device->arch != ARCH_SM90 || warps % 4 || s->m < 64 ||
-        plan_config(p->kernel, "tl.disable_wgmma"))
+        ir_config_is_set(p->kernel, "tl.disable_wgmma"))
         return false;
     if (in_fragment(g->b) || bits > 32 || s->k % (256 / bits))
         return false;

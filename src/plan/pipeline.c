@@ -278,19 +278,6 @@ static void set_slots(PlanState *p, const PlanPipeline *q, int times)
 
 // ---- producer warps --------------------------------------------------------
 
-bool plan_config(const IrKernel *kernel, const char *key)
-{
-    const IrAttrValue *v = &kernel->config.pass_configs;
-
-    for (int i = 0; v->kind == ATTRVAL_DICT && i + 1 < v->list.len; i += 2) {
-        const IrAttrValue *k = &v->list.at[i], *x = k + 1;
-        if (k->kind == ATTRVAL_TEXT && text_is(k->text, key))
-            return (x->kind == ATTRVAL_BOOL || x->kind == ATTRVAL_INT) &&
-                   x->i64;
-    }
-    return false;
-}
-
 typedef struct {
     PlanState *p;
     IrStmt *loop;
@@ -417,7 +404,7 @@ static void specialize(PlanState *p, IrStmt *launch)
     Loads l = {.p = p};
 
     if (p->device->arch != ARCH_SM90 ||
-        plan_config(p->kernel, "tl.disable_warp_specialized"))
+        ir_config_is_set(p->kernel, "tl.disable_warp_specialized"))
         return;
     ir_walk(launch->then, find_fed, NULL, &f);
     if (f.in_while && !f.loop)

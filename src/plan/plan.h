@@ -251,8 +251,6 @@ void plan_panel_tile(const PlanPanels *p, const int64_t grid[IR_MAX_GRID],
 // Registers that a thread would take, of `most` that it can have; above, it
 // spills. Warps that are fed take all that setmaxnreg gives them.
 int plan_registers_of(const Plan *p, const PlanLaunch *l, int most);
-// Whether the kernel's pass_configs set this one to true.
-bool plan_config(const IrKernel *k, const char *key);
 // How a matrix unit's operand is read from shared memory: element by element;
 // mma.sync: by ldmatrix where its rows lie along k, or (transposed) across;
 // MFMA: what a lane needs for a step at once where rows lie along k, or rows of
