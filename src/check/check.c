@@ -141,6 +141,8 @@ static void on_begin(void *ctx, const InterpStep *s)
     memset(w->home.slot, 0, slots);
     for (int i = 0; i < w->warp_count; i++)
         memset(w->warp[i].slot, 0, slots);
+    if (k->order)
+        order_begin(k, s);
 }
 
 static void on_done(void *ctx, const InterpStep *s)
@@ -170,6 +172,7 @@ static void on_instr(void *ctx, const InterpStep *s)
     if (wants(k, CHECK_RACES)) {
         race_before(k, s);
         race_block_before(k, s);
+        race_thread_before(k, s);
     }
     shadow_before(k, s);
 }
@@ -278,8 +281,10 @@ Check *check_create(const Code *c, const CheckOptions *options)
     k->workers = xcalloc((size_t)k->worker_count, sizeof *k->workers);
     for (int i = 0; i < k->worker_count; i++)
         make_worker(k, &k->workers[i]);
-    if (wants(k, CHECK_RACES) && !k->tracing)
+    if (wants(k, CHECK_RACES) && !k->tracing) {
         race_create(k);
+        order_create(k);
+    }
     k->observer = xcalloc(1, sizeof *k->observer);
     *k->observer = (InterpObserver){.ctx = k,
                                     .launch = on_launch,
@@ -348,6 +353,7 @@ void check_destroy(Check *k)
     if (!k)
         return;
     race_destroy(k);
+    order_destroy(k);
     for (int i = 0; i < k->worker_count; i++)
         release_worker(k, &k->workers[i]);
     for (int i = 0; i < k->code->buffer_count; i++) {

@@ -20,6 +20,7 @@ typedef enum {
     NOTE_RACE,      // iteration x[0] (-1: several; x[1] columns) at b
     NOTE_RACE_BLOCKS,   // block x[0] (-1: several) at b
     NOTE_BEGIN,     // ... begins at a: doubles x[0], x[1] gave x[2]
+    NOTE_THREADS,   // warps x[0] (a bit each) by x[1] at b, by x[2] at a
 } NoteKind;
 
 enum { MOST_NOTES = 1 << 12, NOTE_LOOPS = 4 };
@@ -71,9 +72,12 @@ typedef struct {
 typedef struct RaceLoop RaceLoop;       // race.c
 typedef struct RaceState RaceState;
 typedef struct BlockTouch BlockTouch;   // race_block.c
+typedef struct OrderPlan OrderPlan;     // order.c
+typedef struct BlockOrder BlockOrder;
 
 typedef struct {
     RaceState *race;            // made when needed
+    BlockOrder *order;          // likewise
     Shadows home, *warp;
     int warp_count;
     Shade *scratch;             // by root buffer
@@ -110,6 +114,7 @@ struct Check {
     RaceLoop *race;             // loops whose iterations may meet
     int race_count;
     BlockTouch **touch;         // by root, in launches whose blocks may meet
+    OrderPlan *order;           // by launch
 };
 
 // record.c
@@ -167,6 +172,12 @@ void race_before(Check *k, const InterpStep *s);
 void race_block_launch(Check *k, const InterpStep *s);
 void race_block_before(Check *k, const InterpStep *s);
 
+// order.c, race_thread.c - threads of a block, and what they start
+void order_create(Check *k);
+void order_destroy(Check *k);
+void order_begin(Check *k, const InterpStep *s);
+void race_thread_before(Check *k, const InterpStep *s);
+
 // bounds.c
 void bounds_before(Check *k, const InterpStep *s);
 
@@ -195,6 +206,9 @@ Span span_of(const Report *r, int launch, int pc);
 Text name_of(const Report *r, int buffer);
 void note_way(const Report *r, CheckFinding *f, int buffer);
 void report_values(Report *r);
+
+// report_order.c
+void report_order(Report *r);
 
 // dead.c
 void report_dead_stores(Report *r);

@@ -456,6 +456,15 @@ static void keep_wanted(Report *r)
         qsort(r->out->at, (size_t)kept, sizeof *r->out->at, by_place);
 }
 
+// Threads that wait for ever are why elements are not written.
+static bool is_stuck(const InterpResult *result)
+{
+    for (int i = 0; i < result->finding_count; i++)
+        if (!strcmp(result->findings[i].id, "threads-stuck"))
+            return true;
+    return false;
+}
+
 void report_all(Check *k, Arena *a, const InterpResult *result,
                 CheckFindings *out)
 {
@@ -476,7 +485,7 @@ void report_all(Check *k, Arena *a, const InterpResult *result,
         if (k->code->buffer[i].place == BUFFER_PARAM &&
             k->code->buffer[i].root == i && k->global[i].at &&
             k->empty[k->code->buffer[i].param] && !k->options.some_blocks &&
-            !result->cancelled)
+            !result->cancelled && !is_stuck(result))
             report_unwritten(&r, i);
     }
     for (int i = 0; i < r.count; i++)
@@ -490,6 +499,7 @@ void report_all(Check *k, Arena *a, const InterpResult *result,
             report_index(&r, &notes[i]);
         else if (notes[i].kind == NOTE_OVERFLOW)
             report_overflow(&r, &notes[i]);
+    report_order(&r);
     free(notes);
     keep_wanted(&r);
 }

@@ -127,10 +127,23 @@ static bool atomic_by_thread(void *ctx, IrExpr *e)
     return true;
 }
 
+static bool store_by_any(void *ctx, IrStmt *s)
+{
+    Lower *l = ctx;
+
+    if (s->kind == STMT_STORE)
+        l->by_threads[root_of(l, s->buffer->id)] = true;
+    return true;
+}
+
+// What the threads of a block store together they have met for; those that a
+// condition lets in have not met the others.
 static bool store_by_thread(void *ctx, IrStmt *s)
 {
     Lower *l = ctx;
 
+    if (s->kind == STMT_IF)
+        ir_walk(s, store_by_any, NULL, l);
     if (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL)
         return false;
     if (s->kind == STMT_STORE)

@@ -144,6 +144,23 @@ bool interp_touch_matrix(const InterpStep *s, const Matrix *m, int64_t rows,
     return true;
 }
 
+bool interp_barrier(const InterpStep *s, int buffer, int64_t element,
+                    InterpBarrier *out)
+{
+    const Tensor *t = &((const Worker *)s->state)->buffer[buffer];
+    const MemoryBarrier *b = (const MemoryBarrier *)t->at;
+
+    if (!b || element < 0 || element >= t->shape[0])
+        return false;
+    b += element;
+    *out = (InterpBarrier){.element = element,
+                           .count = b->count,
+                           .pending = b->pending,
+                           .phase = b->phase,
+                           .bytes = b->bytes};
+    return true;
+}
+
 int64_t interp_index(const InterpStep *s, const Access *a, bool by_row, int d,
                      int lane)
 {

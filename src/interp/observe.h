@@ -60,6 +60,14 @@ typedef struct {
 } InterpMatrix;
 bool interp_touch_matrix(const InterpStep *s, const Matrix *m, int64_t rows,
                          int64_t cols, InterpMatrix *out);
+// A memory barrier as it is now; false: there is none at the index.
+typedef struct {
+    int64_t element;            // of its buffer
+    int64_t count, pending;     // arrivals of a phase, and still to come
+    int64_t phase, bytes;       // completed ones; bytes still to come
+} InterpBarrier;
+bool interp_barrier(const InterpStep *s, int buffer, int64_t element,
+                    InterpBarrier *out);
 // The index of a lane in dimension d of an access, as the program wrote it; of
 // a row when by_row.
 int64_t interp_index(const InterpStep *s, const Access *a, bool by_row, int d,

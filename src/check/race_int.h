@@ -1,0 +1,61 @@
+// race_int.h - the log of a block's accesses: a bit for each unit of storage.
+#ifndef CHECK_RACE_INT_H
+#define CHECK_RACE_INT_H
+
+#include "check/order_int.h"
+
+// Units from 64 * word on.
+typedef struct {
+    int64_t word, words;
+    uint64_t *bit;
+    int64_t room;
+} Units;
+
+void units_add(Units *u, int64_t first, int64_t n);
+void units_add_all(Units *u, const Units *more);
+bool units_have(const Units *u, int64_t unit);
+bool units_meet(const Units *a, const Units *b);
+
+typedef enum { LOADS, STORES, UPDATES } Way;
+
+typedef struct {
+    int64_t unit;
+    int lane;
+} UnitLane;
+
+enum { MOST_LANES = 4096 };
+
+// What one instruction accesses at one moment.
+typedef struct {
+    int pc;
+    Way way;
+    bool spread;                // by warps that do not share out the elements
+    Moment when;
+    uint32_t step;              // of a warp in a part where no barrier stands
+    Units units;
+    UnitLane *lane;             // likewise: which had a unit, in order
+    int lanes;
+} Entry;
+
+typedef struct {
+    Entry *at;
+    int len, room;
+    OrderBy by;
+} EntryList;
+
+typedef struct RaceLog {
+    EntryList *buffer;          // by root
+    int buffers;
+    Units now;                  // of the access that is looked at
+    int64_t unit[CODE_LANES];   // and by lane, of those that take part
+    int lane[CODE_LANES], lanes;
+} RaceLog;
+
+RaceLog *race_log(const Check *k, BlockOrder *o);
+void race_log_reset(BlockOrder *o);     // a block begins
+void race_log_release(BlockOrder *o);
+Entry *race_log_add(BlockOrder *o, EntryList *l, const Entry *like,
+                    const Units *units);
+void race_log_lane(Entry *e, int64_t unit, int lane);
+int race_log_lane_of(const Entry *e, int64_t unit);     // the last; or -1
+#endif
