@@ -275,9 +275,11 @@ static void flow_par(Check *k, const InterpStep *s)
 
 static void flow_alloc(Check *k, const InterpStep *s)
 {
-    int root = k->code->buffer[s->instr->a].root;
+    for (int b = s->instr->a; b >= 0; b = k->code->buffer[b].copy) {
+        int root = k->code->buffer[b].root;
 
-    shade_fill(shade_of(k, s, root), k->tracing ? 0 : never_written(root));
+        shade_fill(shade_of(k, s, root), k->tracing ? 0 : never_written(root));
+    }
 }
 
 // ---- vectors -------------------------------------------------------------

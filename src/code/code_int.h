@@ -132,6 +132,17 @@ typedef struct {
     Range rest[IR_MAX_RANK]; // of everything else, all stores together
 } StorePlace;
 
+// The sets of threads that keep a fragment in their registers, each its own.
+typedef struct {
+    int set, buffer;
+} Holder;
+
+typedef struct {
+    Holder *at;
+    int len, room;
+    bool mixed; // one copy serves sets that overlap
+} Holders;
+
 typedef struct Scope Scope; // lower_step.c
 
 typedef struct {
@@ -163,7 +174,9 @@ typedef struct {
     bool divergent;         // within what a part of a warp may leave out
     const IrExpr **let;     // by variable id: what a let was given
     bool *by_threads;       // by buffer root: written by single threads
-    int *held_by;           // by buffer root: 1 + set that holds a fragment
+    Holders *held_by;       // by buffer root: who holds a fragment
+    int *copy_of;           // by buffer: of a fragment, where it is kept for
+                            // those that run now; NULL: nothing has copies
     Val thread_index[3];
     LIST(SlotFact) fact;
     LIST(Slot) slot;
@@ -286,6 +299,8 @@ Spot spot_of(Lower *l, const IrBuffer *b, const Form *given, bool store,
 void spot_release(Lower *l, Spot *s);
 bool is_global(const IrBuffer *b);
 bool is_slot_var(const Lower *l, const IrBuffer *b); // lives in a slot
+// Gives a buffer its place in the scratch of a block. False after reporting.
+bool reserve(Lower *l, CodeBuffer *root);
 bool buffer_usable(Lower *l, const IrBuffer *b);     // allocated by now
 
 // ---- lower_layout.c ------------------------------------------------------
@@ -340,7 +355,11 @@ void find_private(Lower *l);
 // ---- lower_thread.c - per-thread code ------------------------------------
 bool is_per_thread(const IrStmt *launch);
 void lower_threads(Lower *l, const IrStmt *launch, Emit *out);
-bool in_thread_code(const Lower *l); // and not in a collective part of it
+bool in_thread_code(const Lower *l);
+// Before tile code s: gives the threads that run it their fragments.
+void hold_fragments(Lower *l, IrStmt *s);
+// The code's buffer that b is for the threads that run now.
+int storage_of(const Lower *l, const IrBuffer *b); // and not in a collective part of it
 void lower_thread_block(Lower *l, const IrStmt *block);
 // What a thread's own value is for the threads that met: all must agree.
 Val agreed_value(Lower *l, Val v);

@@ -94,6 +94,8 @@ typedef struct {
     int stride_slot[CODE_RANK]; // of a parameter: declared stride, or -1
     int param;                  // PARAM: index
     int root;                   // the buffer whose storage this one is
+    int copy;                   // the same fragment in the registers of other
+                                // threads, or -1
     int64_t offset, bytes;      // SCRATCH: in the worker's scratch
     bool permuted;              // laid out by an index map; has to be dense
     int *arrivals;              // of a memory barrier: by element

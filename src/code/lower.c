@@ -278,6 +278,7 @@ static void init_buffer(Lower *l, const IrBuffer *b)
     c->lanes = (c->place == BUFFER_SCRATCH || c->place == BUFFER_PRIVATE) &&
                b->scope != SCOPE_BARRIER;
     c->offset = -1;
+    c->copy = -1;
     c->safe_slot = -1;
     for (int d = 0; d < CODE_RANK; d++)
         c->shape_slot[d] = c->stride_slot[d] = -1;

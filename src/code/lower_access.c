@@ -215,7 +215,10 @@ Spot spot_of(Lower *l, const IrBuffer *b, const Form *given, bool store,
 {
     const CodeBuffer *c = &l->code->buffer[b->id];
     bool private = c->place == BUFFER_PRIVATE;
-    Access a = {.buffer = b->id, .store = store, .rank = b->rank, .site = -1};
+    Access a = {.buffer = storage_of(l, b),
+                .store = store,
+                .rank = b->rank,
+                .site = -1};
     Form index[IR_MAX_RANK], place;
     Spot spot = {.access = -1, .level = level};
     unsigned all = (1u << b->rank) - 1;

@@ -7,7 +7,7 @@ enum { ALIGN_SCRATCH = 64, MOST_TOTAL = 1 << 30 };
 
 // Each buffer starts on a cache line of its own and a line off the last, so
 // that equal rows of two tiles do not compete for one cache set.
-static bool reserve(Lower *l, CodeBuffer *root)
+bool reserve(Lower *l, CodeBuffer *root)
 {
     int64_t bytes =
         (root->bytes + ALIGN_SCRATCH - 1) / ALIGN_SCRATCH * ALIGN_SCRATCH;

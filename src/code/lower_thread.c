@@ -189,7 +189,10 @@ void lower_threads(Lower *l, const IrStmt *launch, Emit *out)
         return;
     }
     l->let = new_array(l->arena, const IrExpr *, (size_t)l->k->next_var);
-    l->held_by = new_array(l->arena, int, (size_t)l->code->buffer_count);
+    l->held_by = new_array(l->arena, Holders, (size_t)l->k->buffer_count);
+    l->copy_of = new_array(l->arena, int, (size_t)l->k->buffer_count);
+    for (int i = 0; i < l->k->buffer_count; i++)
+        l->copy_of[i] = i;
     if (!variables_are_apart(l, launch))
         return;
     find_thread_writes(l, launch);
@@ -198,6 +201,7 @@ void lower_threads(Lower *l, const IrStmt *launch, Emit *out)
     set_index(l, &l->launches.at[l->launch]);
     lower_stmt(l, launch->then);
     l->thread = l->par = NULL;
+    l->copy_of = NULL;
     l->out = outer;
     count_registers(l);
     append(l, out, &head);
@@ -355,42 +359,6 @@ static bool check_fragment_store(Lower *l, const IrStmt *s)
     return false;
 }
 
-// A fragment lies in the registers of the threads that use it: groups that
-// have no thread in common would each have another.
-static void hold_fragment(Lower *l, const IrBuffer *b)
-{
-    int root = root_of(l, b->id), *held = &l->held_by[root];
-
-    if (b->scope != SCOPE_FRAGMENT || l->failed)
-        return;
-    if (*held && sets_are_apart(l, *held - 1, l->set))
-        unsupported(l,
-                    "'%.*s' is used by two groups of threads that have none in "
-                    "common: give each a fragment of its own",
-                    TEXT_ARG(b->name));
-    *held = l->set + 1;
-}
-
-static bool hold_expr(void *ctx, IrExpr *e)
-{
-    if (e->kind == EXPR_LOAD)
-        hold_fragment(ctx, e->buffer);
-    return true;
-}
-
-static bool hold_stmt(void *ctx, IrStmt *s)
-{
-    Lower *l = ctx;
-
-    l->at = s->at;
-    if (s->kind == STMT_STORE)
-        hold_fragment(l, s->buffer);
-    for (int i = 0; s->kind == STMT_TILE && i < s->operand_count; i++)
-        if (s->operand[i].kind == OPERAND_REGION)
-            hold_fragment(l, s->operand[i].region->buffer);
-    return !l->failed;
-}
-
 // Runs the n statements from i on together; they make code once.
 static void lower_together(Lower *l, const IrStmt *block, int i, int n)
 {
@@ -400,7 +368,7 @@ static void lower_together(Lower *l, const IrStmt *block, int i, int n)
     open_collective(l, &c);
     for (int j = i; j < i + n && !l->failed; j++) {
         l->block = block;
-        ir_walk(block->body[j], hold_stmt, hold_expr, l);
+        hold_fragments(l, block->body[j]);
         if (check_fragment_store(l, block->body[j]))
             lower_stmt(l, block->body[j]);
     }

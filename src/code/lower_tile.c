@@ -16,7 +16,7 @@ static bool matrix_of(Lower *l, const IrRegion *r, int row, int col, Matrix *m)
     const IrBuffer *b = r->buffer;
     Form f;
 
-    *m = (Matrix){.buffer = b->id, .row = row, .col = col};
+    *m = (Matrix){.buffer = storage_of(l, b), .row = row, .col = col};
     if (!buffer_usable(l, b))
         return false;
     for (int d = 0; d < b->rank; d++) {
@@ -145,8 +145,8 @@ static void lower_reduce(Lower *l, const IrStmt *s)
     }
     if (!tile_usable(l, shape.src) || !tile_usable(l, shape.out))
         return;
-    r.src = shape.src->id;
-    r.dst = shape.out->id;
+    r.src = storage_of(l, shape.src);
+    r.dst = storage_of(l, shape.out);
     r.dim = shape.dim;
     r.magnitude = s->op == OP_REDUCE_ABSMAX || s->op == OP_REDUCE_ABSSUM;
     r.clear = shape.clear || s->op == OP_REDUCE_ABSSUM;
@@ -238,7 +238,7 @@ static void lower_im2col(Lower *l, const IrStmt *s)
     }
     note_read(l, img->buffer);
     m.src = img->buffer->id;
-    m.dst = col->buffer->id;
+    m.dst = storage_of(l, col->buffer);
     m.step_m = step_slot(l, s, 2);
     m.step_k = step_slot(l, s, 3);
     vec_push(l->arena, &l->im2col, m);
@@ -254,7 +254,7 @@ static void print_operand(Lower *l, const IrOperand *o, Print *p)
 
     if (o->kind == OPERAND_REGION && o->region->form != REGION_POINT) {
         p->kind = PRINT_BUFFER;
-        p->buffer = o->region->buffer->id;
+        p->buffer = storage_of(l, o->region->buffer);
         p->dtype = map_dtype(l, o->region->buffer->dtype);
         buffer_usable(l, o->region->buffer);
         return;

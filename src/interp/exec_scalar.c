@@ -256,11 +256,11 @@ const Instr *exec_STORE(Worker *w, const Instr *i)
 // ---- allocation ----------------------------------------------------------
 
 // What never-written memory reads as: NaN, or -1 as far as the dtype has it.
-const Instr *exec_ALLOC(Worker *w, const Instr *i)
+static void fill_unwritten(Worker *w, int buffer)
 {
-    const CodeBuffer *b = &w->code->buffer[w->code->buffer[i->a].root];
+    const CodeBuffer *b = &w->code->buffer[w->code->buffer[buffer].root];
     const DTypeInfo *info = dtype_info(b->dtype);
-    int32_t *lane = (int32_t *)w->buffer[i->a].at;
+    int32_t *lane = (int32_t *)w->buffer[buffer].at;
 
     if (b->lanes && lane_type_of(b->dtype) == LANE_I32 &&
         info->kind != KIND_INT) {
@@ -268,8 +268,14 @@ const Instr *exec_ALLOC(Worker *w, const Instr *i)
 
         for (int64_t j = 0; j < b->bytes / 4; j++)
             lane[j] = all;
-        return i + 1;
+        return;
     }
     memset(lane, 0xff, (size_t)b->bytes);
+}
+
+const Instr *exec_ALLOC(Worker *w, const Instr *i)
+{
+    for (int b = i->a; b >= 0; b = w->code->buffer[b].copy)
+        fill_unwritten(w, b);
     return i + 1;
 }
