@@ -163,13 +163,17 @@ Text atomic_expr(Emit *e, const IrExpr *x)
 
 static void sync_threads(Emit *e, IrStmt *s)
 {
-    if (ir_attr_get(s, ATTR_BARRIER_ID)) {
+    long long n = ir_attr_int(s, ATTR_ARRIVE_COUNT, e->threads);
+
+    if (!ir_attr_get(s, ATTR_BARRIER_ID))
+        sync_now(e);
+    else if (e->dialect->vendor == VENDOR_NVIDIA)
         line(e, "named_barrier(%lld, %lld);",
-             (long long)ir_attr_int(s, ATTR_BARRIER_ID, 0),
-             (long long)ir_attr_int(s, ATTR_ARRIVE_COUNT, e->threads));
-        return;
-    }
-    sync_now(e);
+             (long long)ir_attr_int(s, ATTR_BARRIER_ID, 0), n);
+    else if (n == e->threads)           // AMD has one barrier, of all threads
+        line(e, "%s;", e->dialect->barrier);
+    else
+        refuse(e, "T.sync_threads of %lld of %d threads", n, e->threads);
 }
 
 static void evaluate(Emit *e, IrStmt *s)
@@ -307,7 +311,9 @@ static void all_reduce(Emit *e, IrStmt *s)
     const int64_t *n = e->launch->stmt->threads;
     int axes = (int)ir_attr_int(s, ATTR_AXES, 7);
     const char *type = type_of(x->dtype);
-    int64_t at = (e->gpu->dynamic_shared + 15) / 16 * 16, stride = 1;
+    int64_t *end = e->dialect->fixed_arena ? &e->gpu->static_shared
+                                           : &e->gpu->dynamic_shared;
+    int64_t at = (*end + 15) / 16 * 16, stride = 1;
     Op op = all_reduce_op(e, s);
     Text base = TEXT("tid");
 
@@ -316,7 +322,7 @@ static void all_reduce(Emit *e, IrStmt *s)
         return;
     }
     if (!e->quiet)
-        e->gpu->dynamic_shared = at + e->threads * dtype_bytes(x->dtype, 1);
+        *end = at + e->threads * dtype_bytes(x->dtype, 1);
     sync_before(e, s);
     open_brace(e, "{");
     line(e, "%s *const work = (%s *)(arena + %lld);", type, type,
