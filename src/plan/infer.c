@@ -542,7 +542,9 @@ void plan_infer_own(PlanState *p)
         if (k.fragment[i])
             plan_number(p, k.fragment[i]);
     for (int i = 0; i < p->ops.len; i++)
-        if (k.layout[i])
+        if (k.layout[i]) {
             plan_number(p, k.layout[i]);
+            k.layout[i] = plan_number_copy(p, p->ops.at[i].loop, k.layout[i]);
+        }
     keep(p, &k);
 }

@@ -6,6 +6,8 @@
 // the threads themselves.
 #include "plan/plan_int.h"
 
+#include <string.h>
+
 // ---- fragments that cannot be in registers ---------------------------------
 
 typedef struct {
@@ -256,11 +258,9 @@ int32_t *plan_points(Arena *a, const PlanFragment *f, int threads)
     return at;
 }
 
-// Gives the elements of every thread numbers of their own, if they have not.
-void plan_number(PlanState *p, PlanFragment *f)
+// Numbers the elements of every thread as they come, row by row.
+static void number_by_rows(PlanState *p, PlanFragment *f)
 {
-    if (plan_points(p->arena, f, PLAN_MAX_THREADS))
-        return;
     int32_t *next = new_array(p->arena, int32_t, PLAN_MAX_THREADS);
     f->locals = 0;
     for (int e = 0; e < f->elements; e++) {
@@ -274,6 +274,53 @@ void plan_number(PlanState *p, PlanFragment *f)
         f->local[e] = at;
         f->locals = at >= f->locals ? at + 1 : f->locals;
     }
+}
+
+// Gives the elements of every thread numbers of their own, if they have not.
+void plan_number(PlanState *p, PlanFragment *f)
+{
+    if (!plan_points(p->arena, f, PLAN_MAX_THREADS))
+        number_by_rows(p, f);
+}
+
+// How many elements of a row a thread has under numbers that follow each other,
+// everywhere; a power of two.
+static int row_run(PlanState *p, const PlanFragment *f)
+{
+    const int32_t *at = plan_points(p->arena, f, PLAN_MAX_THREADS);
+    int64_t row = f->rank ? f->shape[f->rank - 1] : 1;
+    int width = 16;
+
+    if (!at)
+        return 1;
+    while (f->locals % width || row % width)
+        width /= 2;
+    for (int i = 0; i < PLAN_MAX_THREADS * f->locals; i++) {
+        int first = at[i - i % width];
+        while (at[i] != (first < 0 ? -1 : first + i % width) ||
+               (first >= 0 && first % width)) {
+            width /= 2;
+            first = at[i - i % width];
+        }
+    }
+    return width;
+}
+
+// The numbers of a copy's loop need not be those of the registers: where these
+// go column by column, rows make longer vectors.
+PlanFragment *plan_number_copy(PlanState *p, const PlanLoop *l, PlanFragment *f)
+{
+    size_t n = (size_t)f->elements;
+    PlanFragment *rows = new (p->arena, PlanFragment);
+
+    if (p->device->vendor != VENDOR_AMD || !l->is_copy || l->access.len != 2)
+        return f;
+    *rows = *f;
+    rows->local = new_array(p->arena, int32_t, n + 1);
+    memcpy(rows->local, f->local, n * sizeof *f->local);
+    number_by_rows(p, rows);
+    return rows->locals == f->locals && row_run(p, rows) > row_run(p, f) ? rows
+                                                                         : f;
 }
 
 // ---- reductions ------------------------------------------------------------

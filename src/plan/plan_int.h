@@ -134,6 +134,8 @@ void plan_reduce_refusal(const IrReduceShape *r, const PlanFragment *src,
 // own.c - rules `tilesim`.
 void plan_spill_odd(PlanState *p);
 void plan_number(PlanState *p, PlanFragment *f);
+PlanFragment *plan_number_copy(PlanState *p, const PlanLoop *l,
+                               PlanFragment *f);
 bool plan_combine(PlanState *p, PlanOp *op, const PlanFragment *src);
 void plan_keep_own(PlanState *p);
 

@@ -381,14 +381,16 @@ int plan_copy_vector(const PlanState *p, const PlanLoop *l)
     return v * bits < 32 ? 1 : v;
 }
 
-// Whether every run of `width` numbers of a thread is a run of the registers of
-// `a` too, and of one row; threads that share one share all of it.
+// Whether every run of `width` numbers of a thread is a run of one row, and,
+// where moves are of registers in a row, of the registers of `a` too; threads
+// that share one share all of it.
 static bool runs_in_registers(PlanState *p, const PlanAccess *a,
                               const PlanFragment *layout, int width)
 {
     const PlanFragment *f = p->fragment[a->buffer->id];
     const int32_t *points = plan_points(p->arena, layout, p->launch->threads);
     int n = p->launch->threads * layout->locals;
+    bool any = p->device->vendor == VENDOR_AMD;
 
     if (!points || layout->locals % width)
         return false;
@@ -396,10 +398,11 @@ static bool runs_in_registers(PlanState *p, const PlanAccess *a,
         int first = points[i - i % width], at = points[i], k = i % width;
         if ((first < 0) != (at < 0))
             return false;
-        if (first >= 0 &&
-            (at != first + k ||
-             layout->thread[at] != layout->thread[first] ||
-             f->local[a->element[at]] != f->local[a->element[first]] + k))
+        if (first < 0)
+            continue;
+        if (at != first + k || layout->thread[at] != layout->thread[first])
+            return false;
+        if (!any && f->local[a->element[at]] != f->local[a->element[first]] + k)
             return false;
     }
     return true;
