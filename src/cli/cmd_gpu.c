@@ -282,7 +282,8 @@ static bool start_counts(const GpuKernel *k, LaunchCase *c, VerdictOptions *o,
 {
     const Plan *plans[] = {k->plan};
 
-    if (!counts_for_run(c->kernel, plans, 1, c->args, &report->counts))
+    if (!counts_are_known(c->kernel)
+        || !counts_for_run(c->kernel, plans, 1, c->args, &report->counts))
         return false;
     o->event = count_event;
     o->event_ctx = report->counts.events;

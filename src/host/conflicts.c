@@ -113,18 +113,17 @@ static bool is_closed(Arena *a, const Counts *c, const Plan *const *plans,
 
 // A kernel that does not lower can still be planned, and its message belongs to
 // a command that runs it.
-static const Code *lower(KernelObject *k)
+static const Code *lower(KernelObject *k, CodeMode mode)
 {
     Host *h = k->host;
     Diag *own;
 
-    if (!k->code[CODE_CONTROL]) {
+    if (!k->code[mode]) {
         own = diag_create(h->options.sources, NULL, false);
-        k->code[CODE_CONTROL] = code_lower(h->options.arena, own, k->ir,
-                                           CODE_CONTROL);
+        k->code[mode] = code_lower(h->options.arena, own, k->ir, mode);
         diag_destroy(own);
     }
-    return k->code[CODE_CONTROL];
+    return k->code[mode];
 }
 
 static bool find_native(void *ctx, IrStmt *s)
@@ -152,7 +151,7 @@ void counts_begin(Host *h, KernelObject *k, const CaseOptions *options,
     else if (calls_natives(k->ir))
         out->unknown = "a C function reads and writes too";
     else
-        out->code = lower(k);
+        out->code = lower(k, CODE_CONTROL);
 }
 
 bool counts_make(Host *h, KernelObject *k, const Plan *const *plans, int n,
@@ -216,6 +215,11 @@ static void sizes_of(const IrKernel *k, const KernelArg *args, int64_t *sizes)
                 sizes[l.symbol->id] = size;
         }
     }
+}
+
+bool counts_are_known(KernelObject *k)
+{
+    return lower(k, CODE_COUNTED) != NULL;
 }
 
 bool counts_for_run(KernelObject *k, const Plan *const *plans, int n,

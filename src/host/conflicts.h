@@ -34,6 +34,8 @@ Counter *counts_closed(const Counts *c, Arena *a, const Plan *p);
 // False after reporting: inputs that cannot be made, an error while running.
 bool counts_make(Host *h, KernelObject *k, const Plan *const *plans, int n,
                  const CaseOptions *options, CountWay way, Counts *out);
+// Whether a run can be counted; code of single threads cannot.
+bool counts_are_known(KernelObject *k);
 // For a run that somebody else makes: events are to go to out->events. False
 // after reporting what cannot be lowered.
 bool counts_for_run(KernelObject *k, const Plan *const *plans, int n,
