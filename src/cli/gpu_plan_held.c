@@ -8,7 +8,7 @@ static bool in_shared(const Plan *p, const IrBuffer *b)
     while (b->alias_of)
         b = b->alias_of;
     return b->scope == SCOPE_SHARED || b->scope == SCOPE_SHARED_STATIC ||
-           p->spilled[b->id];
+           b->scope == SCOPE_REDUCER || p->spilled[b->id];
 }
 
 // Bytes of a lane in the narrowest load from shared memory; 0: there is none.
@@ -70,8 +70,9 @@ static void check(Diag *d, const Plan *p, int at, const GpuLaunch *l,
     // Scalar registers spill into lanes of vector ones, not to memory.
     if (isa->vgpr_spills)
         broken(d, l, "%d vector registers are spilled", isa->vgpr_spills);
-    // Of a tile that the sizes fill in part, less may be left.
-    if (!isa->mfma != !mfma)
+    // A loop may have been written out twice; of a tile that the sizes fill in
+    // part, less may be left.
+    if ((isa->mfma > 0) != (mfma > 0) || (isa->mfma < mfma && !l->is_cut))
         broken(d, l, "it has %d matrix instructions, %d were planned",
                isa->mfma, mfma);
     if (isa->narrowest_read && isa->narrowest_read < bytes)

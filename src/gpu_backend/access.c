@@ -117,6 +117,7 @@ Text guard_of(Emit *e, const Spot *p)
                                    TEXT_ARG(operand(e, p->index[d])),
                                    TEXT_ARG(operand(e, expr(e, b->shape[d])))));
     }
+    e->gpu->is_cut |= all.len > 0;
     return all;
 }
 

@@ -52,6 +52,7 @@ typedef struct {
     int64_t dynamic_shared; // bytes to ask for at the launch
     int64_t static_shared;
     bool is_cooperative;    // blocks wait for each other: T.sync_grid
+    bool is_cut;            // some tile reaches past its tensor's end
     GpuParam *params;       // in the order of the arguments
     int param_count;
 } GpuLaunch;
