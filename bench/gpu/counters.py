@@ -15,6 +15,7 @@ Needs ncu and nvdisasm ($NVDISASM) on the path.
 import collections
 import csv
 import io
+import itertools
 import json
 import os
 import re
@@ -210,11 +211,16 @@ def same(a, b):
     return first[:1] == second[:1]
 
 
+# The source view takes P0 for false in what passes L1 by (docs/devices.md).
+MISREAD = re.compile(r"@!?P0 +LDGSTS\S*BYPASS|LDGSTS\S*BYPASS.*\], !?P0\b")
+
+
 def measured(page, code, source):
-    """{(launch, line, class): [instructions, wavefronts, ideal]}"""
+    """{(launch, line, class): [instructions, wavefronts, ideal]}, and which of
+    them the profiler misreads."""
     lines = sass.program_lines(source)
     names = re.findall(r"^(tilesim_\w+)\($", source, re.M)
-    out = collections.defaultdict(lambda: [0, 0, 0])
+    out, misread = collections.defaultdict(lambda: [0, 0, 0]), set()
     for rows in sections(page):
         for i, name in enumerate(names):
             if (len(rows) == len(code[name]) and
@@ -227,10 +233,13 @@ def measured(page, code, source):
             # @!PT: what waits for a pipe and moves nothing
             if not op or text.strip().startswith("@!PT"):
                 continue
-            cell = out[i, lines[line], op.split(".")[0]]
+            key = i, lines[line], op.split(".")[0]
+            if numbers[0] and MISREAD.search(text):
+                misread.add(key)
+            cell = out[key]
             for n in range(3):
                 cell[n] += numbers[n]
-    return out
+    return out, misread
 
 
 def totals(raw):
@@ -248,17 +257,18 @@ def same_sums(rows):
 
 def find_together(rows):
     """The line table gives an instruction whose operands two statements share
-    to either: neighbours whose sums are equal are told as that."""
+    to either: few whose sums are equal are told as that."""
     groups = collections.defaultdict(list)
     for r in rows:
-        if r["equal"]:
-            continue
-        group = groups[r["launch"], r["instruction"]]
-        group.append(r)
-        if len(group) > 1 and same_sums(group):
-            for one in group:
-                one["equal_together"] = [g["line"] for g in group]
-            group.clear()
+        if not r["equal"]:
+            groups[r["launch"], r["instruction"]].append(r)
+    for left in groups.values():
+        for size in 2, 3:
+            for group in itertools.combinations(left, size):
+                if same_sums(group) and not any("equal_together" in g
+                                                for g in group):
+                    for one in group:
+                        one["equal_together"] = [g["line"] for g in group]
 
 
 def compare(case, folder):
@@ -275,7 +285,7 @@ def compare(case, folder):
     code = sass.disassemble(path_in(folder, "kernel.cubin"),
                             os.environ.get("NVDISASM", "nvdisasm"))
     plan, guessed, open_ = planned(command, {x for x in sass.program_lines(source) if x})
-    real = measured(page, code, source)
+    real, misread = measured(page, code, source)
     rows = []
     for key in sorted(set(plan) | set(real)):
         mine, theirs = plan.get(key, [0, 0, 0]), real.get(key, [0, 0, 0])
@@ -287,6 +297,8 @@ def compare(case, folder):
                      "excessive": mine[2]},
             "equal": mine[1] == theirs[1] and mine[2] == theirs[1] - theirs[2],
             "basis": "estimate" if key in guessed else "measured"})
+        if key in misread:
+            rows[-1]["misread"] = "the profiler takes P0 for false"
     find_together(rows)
     rows.append({**head, "all": totals(read(folder, "raw.csv")),
                  "not_counted": open_})
@@ -312,8 +324,9 @@ def main():
             flush=True)
         for r in found:
             if not r.get("equal", True) and "equal_together" not in r:
-                print("    :%d %s %s" % (r["line"], r["instruction"], {
-                    k: (r["plan"][k], r[k]) for k in r["plan"]}), flush=True)
+                print("    :%d %s %s %s" % (r["line"], r["instruction"], {
+                    k: (r["plan"][k], r[k]) for k in r["plan"]},
+                    r.get("misread", "")), flush=True)
     common.write(sys.argv[2], rows)
 
 

@@ -78,6 +78,8 @@ static void put_worst(TextBuf *b, const CountAccess *a, const Device *d)
     for (int i = 1; i < n; i++)
         if (passes[i].ways > worst->ways)
             worst = &passes[i];
+    if (worst->ways < 2)        // a copy whose lanes meet elsewhere
+        return;
     n = bank_words(d, &a->worst, worst, words);
     for (int i = 0; i < n; i++)
         if (words[i].way == worst->ways - 1)
@@ -160,10 +162,15 @@ static Basis worst_basis(const CountLaunch *l, bool conflicts)
 {
     Basis basis = BASIS_NONE;
 
-    for (int i = 0; i < l->count; i++)
-        if (l->at[i].is_shared && l->at[i].sum.issues)
-            basis = basis_worse(basis, conflicts ? l->at[i].conflicts_basis
-                                                 : l->at[i].cycles_basis);
+    for (int i = 0; i < l->count; i++) {
+        const CountAccess *a = &l->at[i];
+
+        if (!a->is_shared || !a->sum.issues)
+            continue;
+        basis = basis_worse(basis, conflicts ? a->conflicts_basis
+                                             : a->cycles_basis);
+        basis = basis_worse(basis, a->counters_basis);
+    }
     return basis;
 }
 

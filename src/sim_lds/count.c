@@ -1,4 +1,5 @@
 // count.c - the cost of each access in each situation, and the sums.
+#include "sim_lds/async.h"
 #include "sim_lds/count_int.h"
 
 #include <stdlib.h>
@@ -192,30 +193,6 @@ static void cost_global(void *ctx, const PlanIssue *i)
     c->sectors_basis = basis_worse(c->sectors_basis, n.sectors_basis);
 }
 
-// cp.async.cg fills each line of shared memory from each line of global memory
-// by itself; what is out of range, and filled with 0, comes from a line of its
-// own.
-static void cost_bypass(Costing *k, const PlanIssue *i, GlobalAccess *a)
-{
-    CountAccess *c = k->access;
-    uint64_t empty = i->active & ~a->active;
-
-    for (int lane = 0; lane < BANK_LANES; lane++)
-        if (empty >> lane & 1)
-            a->address[lane] = -128 - a->shared[lane] % 128;
-    a->active = i->active;
-    GlobalCount n = global_count(k->device, a);
-    int passes = (__builtin_popcountll(i->active) + 7) / 8;
-    k->once->passes += passes;
-    k->once->cycles += n.bypasses;
-    c->lanes = 8;
-    if (n.bypasses > c->ways * passes)
-        c->ways = (n.bypasses + passes - 1) / passes;
-    Basis basis = empty ? BASIS_ESTIMATE : n.shared_basis;
-    c->cycles_basis = basis_worse(c->cycles_basis, basis);
-    c->conflicts_basis = basis_worse(c->conflicts_basis, basis);
-}
-
 // What a picture shows of a copy: the banks that it fills, as a store would.
 static void keep_picture(Costing *k, const PlanIssue *i)
 {
@@ -225,45 +202,50 @@ static void keep_picture(Costing *k, const PlanIssue *i)
     k->access->worst = a;
 }
 
-// cp.async.ca: bytes leave L1 by the banks of their global address.
-static void cost_copy(void *ctx, const PlanIssue *i)
+// What a cp.async reads; lanes out of range only clear.
+static GlobalAccess copy_of(const Costing *k, const PlanIssue *i)
 {
-    Costing *k = ctx;
-    CountAccess *c = k->access;
-    int ways = c->ways;
+    const CountAccess *c = k->access;
     GlobalAccess a = {.kind = count_global_kind(c->move),
-                      .bytes = c->move->bytes};
-    GlobalCount n;
-    int passes;
+                      .bytes = c->move->bytes, .active = i->active,
+                      .cleared = i->active};
 
     for (int s = 0; s < k->source_count; s++) {
         if (k->source[s].turn != i->turn)
             continue;
-        a.active = i->active & k->source[s].active;
+        a.cleared &= ~k->source[s].active;
         memcpy(a.address, k->source[s].address, sizeof a.address);
     }
     for (int lane = 0; lane < BANK_LANES; lane++)
         a.shared[lane] = k->start + i->address[lane];
+    return a;
+}
+
+static void cost_copy(void *ctx, const PlanIssue *i)
+{
+    Costing *k = ctx;
+    CountAccess *c = k->access;
+    GlobalAccess a = copy_of(k, i);
+    AsyncCount n = async_count(k->device, &a);
+    Basis basis = k->device->arch == ARCH_SM90 ? BASIS_MEASURED
+                                               : BASIS_ESTIMATE;
+    int ways = n.ideal ? (n.wavefronts + n.ideal - 1) / n.ideal : 0;
+
     k->once->issues++;
     k->once->bytes += (int64_t)a.bytes * __builtin_popcountll(i->active);
-    if (a.kind == GLOBAL_BYPASS) {
-        cost_bypass(k, i, &a);
-        if (c->ways > ways)
-            keep_picture(k, i);
-        return;
-    }
-    n = global_count(k->device, &a);
-    k->once->passes += n.wavefronts - n.conflicts;
+    k->once->passes += n.ideal;
     k->once->cycles += n.wavefronts;
-    k->once->conflicts += n.conflicts;
-    c->cycles_basis = basis_worse(c->cycles_basis, n.shared_basis);
+    k->once->conflicts += n.wavefronts - n.ideal;
+    c->cycles_basis = basis_worse(c->cycles_basis, basis);
     c->conflicts_basis = c->cycles_basis;
-    passes = n.wavefronts - n.conflicts;
+    if (n.passes != n.ideal && a.kind == GLOBAL_COPY)
+        n.counters = BASIS_ESTIMATE;
+    c->counters_basis = basis_worse(c->counters_basis, n.counters);
     c->lanes = 32 / (a.bytes / 4);
-    if (passes && (n.wavefronts + passes - 1) / passes > c->ways)
-        c->ways = (n.wavefronts + passes - 1) / passes;
-    if (c->ways > ways)
+    if (ways > c->ways) {
+        c->ways = ways;
         keep_picture(k, i);
+    }
 }
 
 typedef struct {

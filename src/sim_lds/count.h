@@ -32,6 +32,7 @@ typedef struct {
     int ways;                       // of the worst pass
     BankAccess worst;
     Basis cycles_basis, conflicts_basis, sectors_basis;
+    Basis counters_basis;           // of cp.async: what counters of L1 say
 } CountAccess;
 
 // How often a statement runs, and in which blocks.

@@ -1,4 +1,4 @@
-// global.c - sectors, lines and, for cp.async, banks.
+// global.c - sectors and lines.
 #include "sim_lds/global.h"
 
 enum {
@@ -79,29 +79,6 @@ static void count_reduction(const GlobalAccess *a, GlobalCount *c)
 
 // ---- cp.async ------------------------------------------------------------
 
-// Of one pair of lines: the most shared sectors that a global one fills.
-static int most_halves(const GlobalAccess *a, int64_t far, int64_t near)
-{
-    int most = 0;
-
-    for (uint64_t left = a->active; left;) {
-        int l = next_lane(&left);
-        Pairs halves = {0};
-
-        if (a->address[l] / LINE != far || a->shared[l] / LINE != near)
-            continue;
-        for (uint64_t others = a->active; others;) {
-            int o = next_lane(&others);
-
-            if (a->address[o] / SECTOR == a->address[l] / SECTOR &&
-                a->shared[o] / LINE == near)
-                enter(&halves, a->shared[o] / SECTOR, 0);
-        }
-        most = halves.count > most ? halves.count : most;
-    }
-    return most;
-}
-
 static void count_bypass(const GlobalAccess *a, GlobalCount *c)
 {
     Pairs lines = {0}, sectors = {0}, far = {0}, near = {0};
@@ -117,51 +94,8 @@ static void count_bypass(const GlobalAccess *a, GlobalCount *c)
     }
     c->lines = lines.count;
     c->sectors = sectors.count;
-    for (int i = 0; i < lines.count; i++)
-        c->bypasses += most_halves(a, lines.at[i].a, lines.at[i].b);
     if (lines.count > BYPASS_LINES || far.count < lanes || near.count < lanes)
         c->sectors_basis = BASIS_ESTIMATE;
-}
-
-// The most lanes that one bank serves: equal words do not merge.
-static int most_lanes(const Device *d, const int64_t *address, uint64_t lanes,
-                      int bytes)
-{
-    int count[BANK_MOST] = {0}, most = 0;
-
-    while (lanes) {
-        int64_t word = address[next_lane(&lanes)] / d->bank_bytes;
-
-        for (int w = 0; w < (bytes + 3) / 4; w++) {
-            int n = ++count[(word + w) % d->banks];
-
-            most = n > most ? n : most;
-        }
-    }
-    return most;
-}
-
-// Bytes leave a line of L1 by the banks of their global address and enter
-// shared memory by those of their own; a lane takes one of each.
-static void count_copy(const Device *d, const GlobalAccess *a, GlobalCount *c)
-{
-    int group = a->bytes == 16 ? 8 : a->bytes == 8 ? 16 : 32;
-
-    for (int first = 0; first < 32; first += group) {
-        uint64_t lanes = a->active >> first << first;
-        int from, to;
-
-        if (first + group < 64)
-            lanes &= (1ull << (first + group)) - 1;
-        if (!lanes)
-            continue;
-        from = most_lanes(d, a->address, lanes, a->bytes);
-        to = most_lanes(d, a->shared, lanes, a->bytes);
-        c->wavefronts += from > to ? from : to;
-        c->conflicts += (from > to ? from : to) - 1;
-        if (units(a, lanes, LINE) > 1 || (from > 1 && to > 1))
-            c->shared_basis = BASIS_ESTIMATE;
-    }
 }
 
 // ---- the whole -----------------------------------------------------------
@@ -170,8 +104,7 @@ GlobalCount global_count(const Device *d, const GlobalAccess *a)
 {
     Basis basis = d->arch == ARCH_SM90 ? BASIS_MEASURED : BASIS_ESTIMATE;
     GlobalCount c = {.sectors_basis = basis,
-                     .lines_basis = basis,
-                     .shared_basis = basis};
+                     .lines_basis = basis};
 
     if (a->kind == GLOBAL_REDUCE) {
         count_reduction(a, &c);
@@ -182,7 +115,5 @@ GlobalCount global_count(const Device *d, const GlobalAccess *a)
                           d->vendor == VENDOR_AMD ? AMD_SECTOR : SECTOR);
         c.lines = units(a, a->active, LINE);
     }
-    if (a->kind == GLOBAL_COPY)
-        count_copy(d, a, &c);
     return c;
 }
