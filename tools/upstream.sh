@@ -96,6 +96,13 @@ example() {             # file class how compared-with why-not
     local verdict=fail stage=no ran=no how=$3 words small
     local options=(--json ${JOBS:+-j "$JOBS"})
     case $how in
+    extern*)
+        read -r _ words how <<<"$how"
+        ${CC:-cc} -O1 -shared -fPIC -o "$work/extern.so" \
+            "$top/tests/upstream/$words" || return
+        options+=(--extern "$work/extern.so") ;;
+    esac
+    case $how in
     on*)
         read -r _ target how <<<"$how"
         options+=(--target "$target") ;;

@@ -1,4 +1,4 @@
-// prim_extern.c - T.call_extern: calls of C functions.
+// prim_extern.c - T.call_extern, T.import_source: calls of C functions.
 //
 // A call is a statement of its own, made where it is evaluated; what it gives
 // is left in a variable.
@@ -92,4 +92,42 @@ Value extern_call(Lang *l, const Bound *b)
     }
     trace_add(l, s);
     return r ? v_expr(load_var(l, r, b->call)) : V_NONE;
+}
+
+// The result of a call that stands alone is nobody's: it may have a type that C
+// does not know.
+void extern_drop_result(Trace *t, Value v)
+{
+    IrStmt *last = t->block->len ? t->block->body[t->block->len - 1] : NULL;
+
+    if (last && last->kind == STMT_TILE && last->op == OP_CALL_EXTERN
+        && v.kind == VAL_EXPR && v.expr->kind == EXPR_LOAD
+        && last->operand[RESULT].kind == OPERAND_REGION
+        && last->operand[RESULT].region->buffer == v.expr->buffer) {
+        last->operand[RESULT] = (IrOperand){.kind = OPERAND_NONE};
+        t->block->body[t->block->len - 2] = last;   // its variable goes
+        t->block->len--;
+    }
+}
+
+// Source for the device: kept with what T.Kernel(prelude=...) gave.
+Value import_source(Lang *l, const Bound *b)
+{
+    IrStmt *launch = trace_need(l, b->info->surface, b->call)->launch;
+    const IrAttrValue *before;
+    Text source;
+
+    launch_around(l, b);
+    before = ir_attr_get(launch, ATTR_PRELUDE);
+    if (!bound_given(b, 0) || b->at[0].kind == VAL_NONE)
+        return V_NONE;
+    if (b->at[0].kind != VAL_STR)
+        lang_raise(l, "TypeError", b->spans[0], "T.import_source takes the "
+                   "text of a source, not %s", value_type_name(b->at[0]));
+    source = b->at[0].s;
+    if (before && before->kind == ATTRVAL_TEXT)
+        source = text_format(lang_arena(l), "%.*s\n%.*s",
+                             TEXT_ARG(before->text), TEXT_ARG(source));
+    prim_attr(l, launch, ATTR_PRELUDE, v_str(source), b->spans[0]);
+    return V_NONE;
 }

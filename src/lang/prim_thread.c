@@ -538,6 +538,9 @@ bool thread_call(Lang *l, Bound *b, Value *out)
     case OP_CALL_EXTERN:
         *out = extern_call(l, b);
         return true;
+    case OP_IMPORT_SOURCE:
+        *out = import_source(l, b);
+        return true;
     case OP_DP4A:
         *out = dp4a(l, b);
         return true;

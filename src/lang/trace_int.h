@@ -210,6 +210,8 @@ Value launch_axis(Lang *l, const LoopFrame *f, Span at);
 // prim_extern.c: T.call_extern
 Args extern_args(Lang *l, const Args *args);    // dtype= comes first
 Value extern_call(Lang *l, const Bound *b);
+void extern_drop_result(Trace *t, Value v);     // of a call that stands alone
+Value import_source(Lang *l, const Bound *b);
 // prim_alloc.c, prim_loop.c
 bool alloc_call(Lang *l, const Bound *b, Value *out);
 bool loop_call(Lang *l, const Bound *b, Value *out);

@@ -369,6 +369,7 @@ static void trace_exprstmt(Lang *l, Frame *f, const Ast *s)
                      "this does nothing here: it belongs in a for or with");
     if (v.kind == VAL_EXPR && v.expr->kind == EXPR_ATOMIC)
         trace_emit(l, STMT_EVAL, s->at)->value = v.expr;
+    extern_drop_result(l->trace, v);
 }
 
 static const char *refused(const Ast *s)
