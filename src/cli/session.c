@@ -71,6 +71,7 @@ bool session_open_file(Session *s, Cli *c, HostOptions *options,
     options->ops = c->ops;
     options->device = devices[0];
     options->seed = cli_int(c, OPT_SEED, 0, 0, INT64_MAX);
+    options->tune_config = cli_int(c, OPT_TUNE_CONFIG, 0, 1, INT32_MAX);
     options->memory_limit = machine_memory();
     options->script_args = c->script_args.at;
     options->script_arg_count = c->script_args.len;

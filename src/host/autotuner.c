@@ -1,7 +1,7 @@
 // autotuner.c - tilelang.autotuner.AutoTuner, without the timing.
 //
-// There is no GPU to time on: run() takes the first configuration and gives
-// nan as its latency. `--sweep autotune` runs them all.
+// There is no GPU to time on: run() takes the first configuration, or that of
+// --tune-config, and gives nan as its latency.
 #include <math.h>
 
 #include "host/tilelang_int.h"
@@ -43,6 +43,14 @@ static Value made(AutoTuner *t, Value kernel, Span at)
     return kernel;
 }
 
+static bool all_dicts(const List *all)
+{
+    for (int i = 0; i < all->len; i++)
+        if (all->at[i].kind != VAL_DICT)
+            return false;
+    return true;
+}
+
 static Value run(AutoTuner *t, const Args *args)
 {
     static const char *const fields[] = {
@@ -52,15 +60,18 @@ static Value run(AutoTuner *t, const Args *args)
     Span at = args->at_span;
     List *all = value_to_list(l, t->configs, at);
 
-    if (all->len == 0 || all->at[0].kind != VAL_DICT)
+    if (all->len == 0 || !all_dicts(all))
         lang_raise(l, "ValueError", at, "AutoTuner: no configurations");
-    Value made_of = call_with(l, t->kernel, all->at[0].dict, at);
+    Value config = autotune_choose(t->host, TEXT("AutoTuner"), all, at);
+    Value made_of = call_with(l, t->kernel, config.dict, at);
     Value values[] = {
-        v_float(NAN), all->at[0], V_NONE, V_NONE, made_of, made(t, made_of, at),
+        v_float(NAN), config, V_NONE, V_NONE, made_of, made(t, made_of, at),
     };
-    diag_warning(t->host->options.diag, at, "no-gpu-time",
-                 "AutoTuner takes the first configuration: no GPU ran this");
-    diag_note(t->host->options.diag, at, "--sweep autotune runs them all");
+    if (!t->host->options.tune_config) {
+        diag_warning(t->host->options.diag, at, "no-gpu-time", "AutoTuner "
+                     "takes the first configuration: no GPU ran this");
+        diag_note(t->host->options.diag, at, "--tune-config N takes another");
+    }
     return v_named_tuple(l, "AutotuneResult", fields, values, countof(fields));
 }
 

@@ -59,6 +59,8 @@ typedef struct {
     Numerics numerics;
     FILE *out;                  // the script's stdout
     uint64_t seed;
+    int64_t tune_config;        // of autotune's configurations, from 1; 0: the
+                                // first, and only where a script calls
     int64_t memory_limit;       // bytes of tensors and scratch; 0: of the machine
     const Natives *natives;     // libraries of T.call_extern, or NULL
     const Text *script_args;
@@ -194,6 +196,9 @@ KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at);
 Value jit_spec(Host *h, DType t, int rank, const int64_t *shape, Span at);
 // The configurations of @autotune, or NULL.
 List *jit_configs(Host *h, Value v);
+// The configuration of --tune-config, or the first; V_NONE where there is none.
+// Raises, exit 2, where a list is shorter; `name` is the function's.
+Value autotune_choose(Host *h, Text name, const List *all, Span at);
 // A prim_func with output indices becomes a kernel.
 KernelObject *kernel_from_ir(Host *h, IrKernel *ir, Value out_idx, Span at);
 

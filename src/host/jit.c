@@ -117,18 +117,33 @@ List *jit_configs(Host *h, Value v)
     return j ? configs_for(j, NULL) : NULL;
 }
 
-static const Dict *first_config(JitObject *j, const Dict *given)
+Value autotune_choose(Host *h, Text name, const List *all, Span at)
 {
-    List *all = configs_for(j, given);
-    return all && all->len && all->at[0].kind == VAL_DICT ? all->at[0].dict
-                                                          : NULL;
+    int64_t n = h->options.tune_config;
+
+    if (n > all->len)
+        lang_raise_exit(h->lang, EXIT_USAGE, "IndexError", at,
+                        "--tune-config %lld: '%.*s' has %d configuration%s",
+                        (long long)n, TEXT_ARG(name), all->len,
+                        all->len == 1 ? "" : "s");
+    return all->len ? all->at[n ? n - 1 : 0] : V_NONE;
 }
 
-// What a script's call is tuned to: nothing where it gives a part of it.
-static const Dict *tuned_config(JitObject *j, const Dict *given)
+static const Dict *chosen_config(JitObject *j, const Dict *given, Span at)
+{
+    List *all = configs_for(j, given);
+    Value v = all ? autotune_choose(j->host, j->function.function->name, all,
+                                    at)
+                  : V_NONE;
+
+    return v.kind == VAL_DICT ? v.dict : NULL;
+}
+
+// What a call is tuned to: nothing where it gives a part of it.
+static const Dict *tuned_config(JitObject *j, const Dict *given, Span at)
 {
     const Dict *config = j->configs.kind == VAL_NONE
-                             ? NULL : first_config(j, given);
+                             ? NULL : chosen_config(j, given, at);
     Value v;
     for (int i = 0; config && i < config->len; i++)
         if (config->keys[i].kind != VAL_UNBOUND
@@ -167,7 +182,7 @@ static Dict *complete(JitObject *j, const Dict *given, const Dict *config,
         Text name = function_param(fn, i, &fallback, &has);
         if (!dict_get(l, given, v_str(name), &v)) {
             if (!has && !tuned)
-                tuned = first_config(j, given);
+                tuned = chosen_config(j, given, at);
             if (config && dict_get(l, config, v_str(name), &v))
                 ;
             else if (has)
@@ -350,7 +365,10 @@ static KernelObject *make(JitObject *j, const Dict *arguments,
 
 KernelObject *jit_make(JitObject *j, const Dict *arguments, Span at)
 {
-    return make(j, arguments, NULL, at);
+    const Dict *config = j->host->options.tune_config
+                             ? tuned_config(j, arguments, at) : NULL;
+
+    return make(j, arguments, config, at);
 }
 
 // ---- as Python sees it ------------------------------------------------------
@@ -414,7 +432,7 @@ static Dict *specs_of(JitObject *j, Dict *d, const Args *args)
 
 static KernelObject *make_tuned(JitObject *j, const Dict *arguments, Span at)
 {
-    return make(j, arguments, tuned_config(j, arguments), at);
+    return make(j, arguments, tuned_config(j, arguments, at), at);
 }
 
 // An eager kernel is built for the shapes it sees, and runs at once.
