@@ -466,8 +466,23 @@ static Value first_of(Lang *l, Value v, Span at)
     return v_expr(ir_load(l->trace->k, v.buffer, &zero, 1, at));
 }
 
+// Blocks stand alone: nothing reaches the others of a cluster.
+static void refuse_cluster(Lang *l, const Bound *b)
+{
+    for (int i = 0; i < b->info->param_count; i++) {
+        Text name = b->info->param[i].name;
+        bool reaches = text_is(name, "cluster_mask") || text_is(name, "cta_id");
+
+        if (reaches && bound_given(b, i) && b->at[i].kind != VAL_NONE
+            && !(b->at[i].kind == VAL_INT && b->at[i].i == 0))
+            lang_unsupported(l, b->spans[i], "%s(%.*s=...), for clusters of "
+                             "blocks", b->info->surface, TEXT_ARG(name));
+    }
+}
+
 static Value thread_stmt(Lang *l, Bound *b)
 {
+    refuse_cluster(l, b);
     trace_need(l, b->info->surface, b->call);
     for (int i = 0; i < b->info->param_count; i++)
         b->at[i] = first_of(l, b->at[i], b->spans[i]);
