@@ -291,6 +291,26 @@ static const GpuPart functions[] = {
      "        r *= n & 1 ? x : 1;\n"
      "    return (T)r;\n"
      "}\n"},
+    {"philox", "",
+     "// Philox4x32-10: four numbers a counter.\n"
+     "DEVICE u32 philox(u64 seed, u64 sequence, u64 position)\n"
+     "{\n"
+     "    u64 count = position / 4;\n"
+     "    u32 x0 = (u32)count, x1 = (u32)(count >> 32);\n"
+     "    u32 x2 = (u32)sequence, x3 = (u32)(sequence >> 32);\n"
+     "    u32 k0 = (u32)seed, k1 = (u32)(seed >> 32);\n"
+     "    for (int r = 0; r < 10; r++) {\n"
+     "        u64 a = (u64)x0 * 0xd2511f53u, b = (u64)x2 * 0xcd9e8d57u;\n"
+     "        x0 = (u32)(b >> 32) ^ x1 ^ k0;\n"
+     "        x1 = (u32)b;\n"
+     "        x2 = (u32)(a >> 32) ^ x3 ^ k1;\n"
+     "        x3 = (u32)a;\n"
+     "        k0 += 0x9e3779b9u;\n"
+     "        k1 += 0xbb67ae85u;\n"
+     "    }\n"
+     "    u32 low = position & 1 ? x1 : x0, high = position & 1 ? x3 : x2;\n"
+     "    return position & 2 ? high : low;\n"
+     "}\n"},
     {"leading_zeros", "",
      "template <typename T> DEVICE int leading_zeros(T x)\n"
      "{\n"

@@ -55,6 +55,15 @@ static Text warp_reduce(Emit *e, const IrExpr *x)
     return v;
 }
 
+// 32 bits at a position of a Philox stream.
+static Text random_bits(Emit *e, const IrExpr *x)
+{
+    return text_format(e->arena, "philox(%.*s, %.*s, %.*s)",
+                       TEXT_ARG(expr(e, x->args[0])),
+                       TEXT_ARG(expr(e, x->args[1])),
+                       TEXT_ARG(expr(e, x->args[2])));
+}
+
 // Empty: no such operation of threads.
 Text thread_op(Emit *e, const IrExpr *x)
 {
@@ -89,6 +98,8 @@ Text thread_op(Emit *e, const IrExpr *x)
         return call1(e, "block_and", x->args[0]);
     case OP_SYNCTHREADS_OR:
         return call1(e, "block_or", x->args[0]);
+    case OP_RNG_RAND:
+        return random_bits(e, x);
     case OP_CLZ:
         return text_format(e->arena, "(%s)(%s(%.*s))", type_of(x->dtype),
                            "leading_zeros", TEXT_ARG(expr(e, x->args[0])));
