@@ -37,8 +37,9 @@ static bool has_runs(const Dist *d, int threads, int v)
 
     for (int i = 0; i < threads * n; i++) {
         int first = d->points[i - i % n % v];
-        if (first % d->extent[d->rank - 1] % v ||
-            d->points[i] != (first < 0 ? -1 : first + i % n % v))
+        if (first < 0 ? d->points[i] >= 0
+                      : first % d->extent[d->rank - 1] % v ||
+                            d->points[i] != first + i % n % v)
             return false;
     }
     return n % v == 0;

@@ -60,10 +60,13 @@ static bool run_once(GpuCase *c, int poison)
     const char *arch = gpu_arch(c->kernel->host->options.arena,
                                 gpu_info(c->gpu));
 
-    // an executor's shared memory holds a pattern as it is
+    bool fills = (poison >= 0 || c->fresh_shared)
+                 && !gpu_info(c->gpu)->executor;    // whose own is filled
+
     return gpu_case_put(c, poison)
-           && (poison < 0 || gpu_info(c->gpu)->executor
-               || poison_shared(c, arch, (uint8_t)poison))
+           && (!fills
+               || poison_shared(c, arch, poison < 0 ? POISON_ONE
+                                                    : (uint8_t)poison))
            && gpu_case_run(c);
 }
 
