@@ -56,11 +56,12 @@ def words(examples, folder, file, how):
 
 def summary(row, document):
     launches = [l for l in document["launches"] if "outputs" in l]
-    outs = [o for l in launches for o in l["outputs"]]
-    compared = sum(o["run"]["compared"] for o in outs)
+    outs = [o["run"] for l in launches for o in l["outputs"]]
+    outs += [l["reached"] for l in launches if "reached" in l]
+    compared = sum(o["compared"] for o in outs)
     row["kernels"] = len(launches)
-    row["wrong"] = sum(not o["run"]["ok"] for o in outs)
-    row["bits_equal"] = (sum(o["run"]["bits_equal"] for o in outs) / compared
+    row["wrong"] = sum(not o["ok"] for o in outs)
+    row["bits_equal"] = (sum(o["bits_equal"] for o in outs) / compared
                          if compared else None)
     errors = [d for d in document["diagnostics"] if d["level"] == "error"]
     row["errors"] = ["%s:%s: %s [%s]" % (os.path.basename(d.get("file") or ""),

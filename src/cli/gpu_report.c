@@ -176,6 +176,20 @@ static void bits_row(TextBuf *b, const GpuReport *r, const GpuOutput *g,
     buf_addc(b, '\n');
 }
 
+static void reached_row(TextBuf *b, const GpuOutput *g)
+{
+    size_t line;
+
+    if (!g->compared)
+        return;
+    buf_puts(b, "\nwhat lies at addresses\n");
+    report_row(b, &line, "run", "against 'tilesim run'");
+    buf_printf(b, g->rel == 0 ? "rel 0" : "rel %.1e", g->rel);
+    report_row_limit(b, line, g->wrong ? "WRONG" : "ok", g->limit);
+    buf_printf(b, ", %.1f %% of bits equal\n",
+               floor(1000.0 * (double)g->equal / (double)g->compared) / 10);
+}
+
 static void unwritten_row(TextBuf *b, const GpuOutput *g,
                           const OutputVerdict *o)
 {
@@ -235,6 +249,7 @@ static void outputs(TextBuf *b, const GpuReport *r)
         bits_row(b, r, &r->verdict->outputs[i], &v->outputs[i]);
         unwritten_row(b, &r->verdict->outputs[i], &v->outputs[i]);
     }
+    reached_row(b, &r->verdict->reached);
     for (int i = 0; i < v->output_count; i++)
         report_mismatch(b, &v->outputs[i], r->run.reference);
     verify_line(b, r);

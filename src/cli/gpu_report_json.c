@@ -114,17 +114,22 @@ static void build(Json *j, const GpuReport *r)
     json_end_object(j);
 }
 
+static void against_run(Json *j, const GpuOutput *g)
+{
+    key_number(j, "rel", g->rel);
+    key_number(j, "limit", g->limit);
+    key_bool(j, "ok", !g->wrong);
+    key_int(j, "compared", g->compared);
+    key_int(j, "bits_equal", g->equal);
+}
+
 static void output(Json *j, const GpuReport *r, const GpuOutput *g,
                    const OutputVerdict *o)
 {
     json_begin_object(j);
     report_json_output(j, &r->run, o);
     begin(j, "run");
-    key_number(j, "rel", g->rel);
-    key_number(j, "limit", g->limit);
-    key_bool(j, "ok", !g->wrong);
-    key_int(j, "compared", g->compared);
-    key_int(j, "bits_equal", g->equal);
+    against_run(j, g);
     if (g->as_sets)
         key_bool(j, "as_sets", true);
     key_number(j, "worst_ulps", g->worst_ulps);
@@ -145,6 +150,11 @@ static void verify(Json *j, const GpuReport *r)
     for (int i = 0; i < v->output_count && i < r->run.v->output_count; i++)
         output(j, r, &v->outputs[i], &r->run.v->outputs[i]);
     json_end_array(j);
+    if (v->reached.compared) {
+        begin(j, "reached");
+        against_run(j, &v->reached);
+        json_end_object(j);
+    }
     key_int(j, "blocks", v->blocks);
     key_int(j, "blocks_compared", v->sampled);
     key_bool(j, "poisoned", v->poisoned);

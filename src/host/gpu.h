@@ -29,6 +29,13 @@ const char *gpu_arch(Arena *a, const GpuInfo *info);
 
 // ---- gpu_case.c: the tensors of one launch on the device --------------------
 
+// A storage that the kernel may reach by its address.
+typedef struct {
+    Tensor here;                    // as one row
+    GpuBuffer there;
+    Tensor got;                     // what the kernel left, once it has run
+} GpuPointed;
+
 typedef struct {
     Gpu *gpu;
     const GpuKernel *kernel;
@@ -39,6 +46,8 @@ typedef struct {
     GpuCall *calls;
     GpuNeeds *needs;                // by call
     int call_count;
+    GpuPointed *pointed;
+    int pointed_count;
     int64_t *symbols;               // values of T.dynamic sizes, by IrVar.id
     int64_t input_bytes, output_bytes;
     bool fresh_shared;              // holds NaNs first, as the CPU's does
@@ -56,6 +65,19 @@ bool gpu_case_map(const GpuCase *c, const GpuParam *p, unsigned long long at,
                   void *map);
 // A parameter's tensor as the device has it now.
 bool gpu_case_get(GpuCase *c, int param, Tensor *out);
+
+// ---- gpu_pointed.c: tensors that a kernel reaches by their addresses --------
+
+// Each false after reporting.
+bool gpu_pointed_make(GpuCase *c);
+bool gpu_pointed_put(GpuCase *c);       // their contents, to the device
+bool gpu_pointed_get(GpuCase *c);       // and back, as `got`
+void gpu_pointed_release(GpuCase *c);
+// The device's address for one of this process, if it is that.
+int64_t gpu_pointed_address(const GpuCase *c, int64_t at);
+// Makes *out a copy of a tensor that holds addresses, with the device's. False:
+// it holds none.
+bool gpu_pointed_table(const GpuCase *c, const Tensor *t, Tensor *out);
 
 // ---- gpu_verify.c: what the kernel wrote, held against the CPU --------------
 
@@ -77,6 +99,7 @@ typedef struct {
     bool ran;                       // the numbers are known
     int output_count;               // as in Verdict, in the same order
     GpuOutput outputs[VERDICT_MAX_OUTPUTS];
+    GpuOutput reached;              // all that lies at addresses; `compared`
     int beside;                     // parameter that was written beside, or -1
     int64_t beside_at;              // bytes from its start
     int64_t sampled, blocks;        // compared with the CPU

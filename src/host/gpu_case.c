@@ -153,7 +153,9 @@ static void argument(const GpuCase *c, const GpuParam *p, uint64_t *value)
         *value = c->workspaces[workspace_of(c->kernel->program, p->buffer)].at;
         break;
     case GPU_PARAM_SCALAR:
-        if (dtype_is_float(p->var->dtype))
+        if (c->kernel->kernel->ir->params[p->param].pointer)
+            *value = (uint64_t)gpu_pointed_address(c, a->i64);
+        else if (dtype_is_float(p->var->dtype))
             num_put_f64(p->var->dtype, value, a->f64);
         else
             num_put_i64(p->var->dtype, value, a->i64);
@@ -218,31 +220,6 @@ static bool make_call(GpuCase *c, const GpuLaunch *l, GpuCall *call)
            && gpu_needs(c->gpu, call, &c->needs[call - c->calls]);
 }
 
-// An address that a program computes is one of this process.
-static bool no_addresses(const GpuCase *c)
-{
-    const IrKernel *ir = c->kernel->kernel->ir;
-
-    for (int i = 0; i < ir->buffer_count; i++)
-        if (ir->buffers[i]->pointed) {
-            diag_error(c->kernel->host->options.diag, EXIT_LIMIT,
-                       ir->buffers[i]->at, "gpu-pointer",
-                       "'%.*s' lies at an address that the program computes: "
-                       "that is not supported on a GPU",
-                       TEXT_ARG(ir->buffers[i]->name));
-            return false;
-        }
-    for (int i = 0; i < ir->param_count; i++)
-        if (ir->params[i].pointer) {
-            diag_error(c->kernel->host->options.diag, EXIT_LIMIT,
-                       ir->params[i].var->at, "gpu-pointer",
-                       "'%.*s' is the address of a tensor: that is not "
-                       "supported on a GPU", TEXT_ARG(ir->params[i].name));
-            return false;
-        }
-    return true;
-}
-
 bool gpu_case_make(Gpu *g, const GpuKernel *k, LaunchCase *c, GpuCase *out)
 {
     Arena *a = k->host->options.arena;
@@ -257,8 +234,8 @@ bool gpu_case_make(Gpu *g, const GpuKernel *k, LaunchCase *c, GpuCase *out)
     out->needs = new_array(a, GpuNeeds, p->launch_count + 1);
     out->symbols = new_array(a, int64_t, k->kernel->ir->next_var + 1);
     symbol_values(out);
-    ok = no_addresses(out) && gpu_enter(g) && allocate_tensors(out)
-         && allocate_workspaces(out) && gpu_load(g, &k->built, &out->module);
+    ok = gpu_enter(g) && allocate_tensors(out) && allocate_workspaces(out)
+         && gpu_pointed_make(out) && gpu_load(g, &k->built, &out->module);
     for (int i = 0; ok && i < p->launch_count; i++)
         ok = make_call(out, &p->launches[i], &out->calls[i]);
     return ok;
@@ -272,6 +249,7 @@ void gpu_case_release(GpuCase *c)
         gpu_free(c->gpu, &c->tensors[i]);
     for (int i = 0; i < c->kernel->program->workspace_count; i++)
         gpu_free(c->gpu, &c->workspaces[i]);
+    gpu_pointed_release(c);
     gpu_unload(c->gpu, &c->module);
 }
 
@@ -284,6 +262,11 @@ static bool put_tensor(GpuCase *c, int i)
     Tensor packed = {0};
     bool ok;
 
+    if (gpu_pointed_table(c, t, &packed)) {
+        ok = gpu_put(c->gpu, &c->tensors[i], tensor_data(&packed));
+        tensor_release(&packed);
+        return ok;
+    }
     if (!is_packed(b))
         return gpu_put(c->gpu, &c->tensors[i], tensor_data(t));
     packed = *t;
@@ -314,7 +297,7 @@ bool gpu_case_put(GpuCase *c, int poison)
         if (poison >= 0
             && !gpu_fill(c->gpu, &c->workspaces[i], (uint8_t)poison))
             return false;
-    return true;
+    return gpu_pointed_put(c);
 }
 
 bool gpu_case_run(GpuCase *c)

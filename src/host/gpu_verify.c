@@ -153,7 +153,7 @@ bool gpu_verify_run(GpuCase *c, bool poisoned, GpuVerdict *out)
 
     *out = (GpuVerdict){.poisoned = poisoned, .beside = -1};
     ok = run_once(c, poisoned ? POISON_ONE : -1)
-         && take_outputs(c, got, &out->output_count);
+         && take_outputs(c, got, &out->output_count) && gpu_pointed_get(c);
     for (int i = 0; i < out->output_count; i++)
         out->outputs[i].got = got[i];
     out->ran = ok && (!poisoned || run_again(c, out));
@@ -259,6 +259,29 @@ static void against_cpu(GpuOutput *g, const OutputVerdict *o,
     g->wrong = !(g->rel <= g->limit);
 }
 
+// What lies at addresses, together: it has no names.
+static void judge_reached(const GpuCase *c, GpuVerdict *g,
+                          const VerdictOptions *options)
+{
+    GpuOutput *all = &g->reached;
+
+    for (int i = 0; i < c->pointed_count; i++) {
+        const GpuPointed *p = &c->pointed[i];
+        OutputVerdict cpu = {.got = p->here, .dtype = p->here.dtype};
+        GpuOutput one = {.got = p->got};
+
+        against_cpu(&one, &cpu, options);
+        all->compared += one.compared;
+        all->equal += one.equal;
+        all->wrong = all->wrong || one.wrong;
+        if (i == 0 || !(one.rel / one.limit <= all->rel / all->limit)) {
+            all->rel = one.rel;
+            all->limit = one.limit;
+        }
+    }
+    g->wrong = g->wrong || all->wrong;
+}
+
 void gpu_verify_judge(const GpuCase *c, GpuVerdict *g, Verdict *v,
                       const VerdictOptions *options)
 {
@@ -270,6 +293,7 @@ void gpu_verify_judge(const GpuCase *c, GpuVerdict *g, Verdict *v,
     g->wrong = g->beside >= 0;
     g->blocks = grid[0] * grid[1] * grid[2];
     g->sampled = v->run_sampled ? v->run_sampled : g->blocks;
+    judge_reached(c, g, options);
     for (int i = 0; i < g->output_count && i < v->output_count; i++) {
         OutputVerdict *o = &v->outputs[i];
         GpuOutput *out = &g->outputs[i];
