@@ -36,6 +36,31 @@ Text gemm_at(Emit *e, const Matrix *m, Text row, Text col)
                        TEXT_ARG(shared_offset(e, b, index)));
 }
 
+// An element of A: of a sparse one 0, unless its group keeps it.
+static Text operand_at(Emit *e, const Matrix *m, Text row, Text k)
+{
+    const IrGemmShape *g = m->sparse;
+
+    if (!g)
+        return gemm_at(e, m, row, k);
+    int word = gemm_bits(m->places) / 4;    // groups that one of E describes
+    Text group = text_format(e->arena, "(%.*s) / %d", TEXT_ARG(k), g->group);
+    Text places = gemm_at(e, m->places, row,
+                          text_format(e->arena, "%.*s / %d", TEXT_ARG(group),
+                                      word));
+    Text all = text_format(e->arena, "kept_of_%s((u32)%.*s >> %.*s %% %d * 4, "
+                           "(%.*s) %% %d", g->kept == 1 ? "two" : "four",
+                           TEXT_ARG(places), TEXT_ARG(group), word,
+                           TEXT_ARG(k), g->group);
+    for (int r = 0; r < g->kept; r++) {
+        Text at = text_format(e->arena, "%.*s * %d + %d", TEXT_ARG(group),
+                              g->kept, r);
+        all = text_format(e->arena, "%.*s, %.*s", TEXT_ARG(all),
+                          TEXT_ARG(gemm_at(e, m, row, at)));
+    }
+    return text_format(e->arena, "%.*s)", TEXT_ARG(all));
+}
+
 int gemm_bits(const Matrix *m)
 {
     return dtype_info(m->buffer->dtype)->bits;
@@ -69,7 +94,7 @@ static void point_of_c(Emit *e, const PlanGemm *g, const Matrix *a,
     open_brace(e, "for (int k0 = 0; k0 < %lld; k0++) {", (long long)g->shape.k);
     line(e, "const %s x0 = %.*s;", type,
          TEXT_ARG(as_calculated(e, c, a->buffer->dtype,
-                                gemm_at(e, a, i, TEXT("k0")))));
+                                operand_at(e, a, i, TEXT("k0")))));
     line(e, "const %s y0 = %.*s;", type,
          TEXT_ARG(as_calculated(e, c, b->buffer->dtype,
                                 gemm_at(e, b, j, TEXT("k0")))));
@@ -113,7 +138,7 @@ static void by_threads(Emit *e, const PlanGemm *g, const Matrix *a,
 
 // Each register is `word` elements along k.
 static void read_plain(Emit *e, const Matrix *m, const char *to, int regs,
-                       bool is_a, Text base, Text k)
+                       bool is_a, Text base, Text first)
 {
     int word = 32 / gemm_bits(m);
     const char *row = is_a ? "lane / 4 + r0 % 2 * 8" : "lane / 4";
@@ -124,11 +149,11 @@ static void read_plain(Emit *e, const Matrix *m, const char *to, int regs,
     line(e, "#pragma unroll");
     open_brace(e, "for (int r0 = 0; r0 < %d; r0++) {", regs);
     line(e, "const int x0 = %.*s + %s;", TEXT_ARG(base), row);
-    line(e, "const int y0 = %.*s + (lane %% 4 + 4 * (%s)) * %d;", TEXT_ARG(k),
+    line(e, "const int y0 = %.*s + (lane %% 4 + 4 * (%s)) * %d;", TEXT_ARG(first),
          step, word);
     for (int i = 0; i < word; i++) {
-        Text x = gemm_at(e, m, TEXT("x0"),
-                         i ? text_format(e->arena, "y0 + %d", i) : TEXT("y0"));
+        Text k = i ? text_format(e->arena, "y0 + %d", i) : TEXT("y0");
+        Text x = operand_at(e, m, TEXT("x0"), k);
         all = i ? text_format(e->arena, "%.*s, %.*s", TEXT_ARG(all),
                               TEXT_ARG(x))
                 : x;
@@ -368,11 +393,17 @@ static bool lacks_mma(const Emit *e, DType t)
            dtype_info(t)->bits == 8;
 }
 
+static IrBuffer *places_of(const PlanGemm *g)
+{
+    return g->shape.group ? g->stmt->operand[g->shape.operand[3]].region->buffer
+                          : NULL;
+}
+
 void gemm(Emit *e, IrStmt *s)
 {
     const PlanGemm *g = plan_of(e, s);
 
-    if (!g || g->shape.group || e->divergent || e->dist) {
+    if (!g || e->divergent || e->dist) {
         refuse(e, "%s here", op_surface(s->op));
         return;
     }
@@ -382,9 +413,13 @@ void gemm(Emit *e, IrStmt *s)
         return;
     }
     const IrGemmShape *h = &g->shape;
+    const Matrix places = {h->group ? s->operand[h->operand[3]].region : NULL,
+                           places_of(g), h->e_row, h->e_col, NULL, NULL};
     Mma m = {.g = g,
-             .a = {s->operand[h->operand[0]].region, g->a, h->a_row, h->a_col},
-             .b = {s->operand[h->operand[1]].region, g->b, h->b_col, h->b_row}};
+             .a = {s->operand[h->operand[0]].region, g->a, h->a_row, h->a_col,
+                   h->group ? h : NULL, &places},
+             .b = {s->operand[h->operand[1]].region, g->b, h->b_col, h->b_row,
+                   NULL, NULL}};
     sync_before(e, s);
     if (g->unit == PLAN_MFMA) {
         gemm_clear(e, g);

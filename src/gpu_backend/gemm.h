@@ -5,10 +5,12 @@
 #include "gpu_backend/emit_int.h"
 
 // One operand as a matrix: `row` is m or n, `col` is k.
-typedef struct {
+typedef struct Matrix {
     const IrRegion *region;
     IrBuffer *buffer;
     int row, col;                   // dimensions of the buffer
+    const IrGemmShape *sparse;      // or NULL: which of a group it keeps,
+    const struct Matrix *places;    // as these say
 } Matrix;
 
 // gemm.c

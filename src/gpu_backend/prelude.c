@@ -353,6 +353,20 @@ static const GpuPart functions[] = {
      "        x = *(const Bytes<n> *)from;\n"
      "    *(Bytes<n> *)to = x;\n"
      "}\n"},
+    {"kept_of_four|kept_of_two", "",
+     "// Element `at` of a group, of which the lowest bits of `places` tell what\n"
+     "// is kept: two of four, or of two the one.\n"
+     "template <typename T>\n"
+     "DEVICE T kept_of_four(u32 places, int at, T first, T second)\n"
+     "{\n"
+     "    if (at == (int)(places >> 2 & 3))\n"
+     "        return second;\n"
+     "    return at == (int)(places & 3) ? first : T();\n"
+     "}\n"
+     "template <typename T> DEVICE T kept_of_two(u32 places, int at, T only)\n"
+     "{\n"
+     "    return at == (int)(places >> 1 & 1) ? only : T();\n"
+     "}\n"},
     {"swizzle", "",
      "// Element (i, j) of a tile in shared memory: panels of n 16-byte chunks of v\n"
      "// elements; the row mixes the chunks, so that columns spread over the banks.\n"

@@ -219,6 +219,7 @@ void tile(Emit *e, IrStmt *s)
         im2col(e, s);
         return;
     case OP_GEMM:
+    case OP_GEMM_SP:
     case OP_WGMMA_GEMM:
         gemm(e, s);
         return;

@@ -278,16 +278,30 @@ static PlanLoop *loop_of_parallel(PlanState *p, IrStmt *s)
 
 // ---- all of a launch -------------------------------------------------------
 
+static IrBuffer *operand_of(const PlanGemm *g, int which)
+{
+    return g->stmt->operand[g->shape.operand[which]].region->buffer;
+}
+
+// Elements are put together with their places, which registers do not have.
+static bool is_readable_sparse(const PlanGemm *g)
+{
+    return !g->shape.group || (operand_of(g, 0)->scope != SCOPE_FRAGMENT &&
+                               operand_of(g, 3)->scope != SCOPE_FRAGMENT);
+}
+
 static PlanGemm *collect_gemm(PlanState *p, IrStmt *s)
 {
     PlanGemm *g = &p->launch->gemms[p->launch->gemm_count];
 
     g->stmt = s;
-    g->a = s->operand[0].region->buffer;
-    g->b = s->operand[1].region->buffer;
-    g->c = s->operand[2].region->buffer;
     g->k_pack = (int)ir_attr_int(s, ATTR_K_PACK, 1);
-    if (!ir_resolve_gemm(p->kernel, s, &g->shape) || !plan_partition(p, g))
+    if (!ir_resolve_gemm(p->kernel, s, &g->shape) || !is_readable_sparse(g))
+        return NULL;
+    g->a = operand_of(g, 0);
+    g->b = operand_of(g, 1);
+    g->c = operand_of(g, 2);
+    if (!plan_partition(p, g))
         return NULL;
     p->launch->gemm_count++;
     return g;
@@ -328,7 +342,8 @@ static bool collect(void *ctx, IrStmt *s)
     if (s->kind != STMT_TILE)
         return true;
     bool own = p->plan->rules == PLAN_TILESIM;
-    if (s->op == OP_GEMM || (own && s->op == OP_WGMMA_GEMM)) {
+    if (s->op == OP_GEMM ||
+        (own && (s->op == OP_WGMMA_GEMM || s->op == OP_GEMM_SP))) {
         op.kind = PLANOP_GEMM;
         op.gemm = collect_gemm(p, s);
         if (!op.gemm)
@@ -361,7 +376,8 @@ static bool count(void *ctx, IrStmt *s)
 {
     Counts *n = ctx;
     n->gemms += s->kind == STMT_TILE &&
-                (s->op == OP_GEMM || s->op == OP_WGMMA_GEMM);
+                (s->op == OP_GEMM || s->op == OP_WGMMA_GEMM ||
+                 s->op == OP_GEMM_SP);
     n->fragments += is_fragment_alloc(s);
     return true;
 }

@@ -111,7 +111,7 @@ static bool set_matrix(Find *f, const IrStmt *s, const PlanGemm *g,
     int each = g->inst_k * (g->unit == PLAN_MFMA ? g->k_pack : 1);
 
     m->stmt = s->id;
-    if (g->unit == PLAN_SCALAR)
+    if (g->unit == PLAN_SCALAR || g->shape.group)   // no sparse instruction
         return true;
     m->rounds = g->rounds;
     m->mma = instruction(f->plan, g);

@@ -234,6 +234,8 @@ static bool move_op(OwnMoves *m, IrStmt *s, const PlanOp *op)
         add_loop(m, op->loop, op->layout);
         return true;
     case PLANOP_GEMM:
+        if (op->gemm->shape.group)
+            break;
         own_gemm(m, op->gemm);
         return true;
     case PLANOP_REDUCE:

@@ -13,7 +13,7 @@ PlanRead plan_reads(const PlanGemm *g, bool is_b)
     int64_t cols, first = 0;
 
     last = b->rank - 1;
-    if (b->alias_of ||
+    if (b->alias_of || (s->group && !is_b) ||
         !ir_is_int(b->shape[last], &cols) || cols % vector ||
         (r->form != REGION_WHOLE && r->min[last] &&
          (!ir_is_int(r->min[last], &first) || first % vector)))

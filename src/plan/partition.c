@@ -123,7 +123,7 @@ static bool takes_mma(const PlanState *p, const PlanGemm *g)
 
     if (bits > 32 || bits < 8 || s->m % 16 || s->n % 8 || s->k % (256 / bits))
         return false;
-    if (s->group || p->device->vendor != VENDOR_NVIDIA)
+    if (p->device->vendor != VENDOR_NVIDIA)
         return false;
     if (bits == 32)
         return (a == DT_F32 || a == DT_TF32) && a == b && c == DT_F32;
@@ -200,7 +200,8 @@ static bool partition_mfma(PlanState *p, PlanGemm *g, const Split *s, Text name)
 static bool takes_wgmma_own(const PlanState *p, const PlanGemm *g,
                             const Split *s)
 {
-    return takes_wgmma(p, g, s->warps) && g->shape.m % 64 == 0 &&
+    return !g->shape.group && takes_wgmma(p, g, s->warps) &&
+           g->shape.m % 64 == 0 &&
            g->c->dtype == DT_F32 && in_fragment(g->c) &&
            g->a->dtype == g->b->dtype && is_whole(g, 0) && is_whole(g, 1) &&
            is_whole(g, 2) && !(in_fragment(g->a) && g->shape.trans_a);
