@@ -169,12 +169,14 @@ static Text stride_of(Emit *e, const IrBuffer *b, int d)
     if (b->strides[d])
         return expr(e, b->strides[d]);
     for (int i = d + 1; i < b->rank; i++) {
+        bool whole = is_packed(b) && i == b->rank - 1;  // rows are whole bytes
         int64_t n = fixed_extent(b, i);
         if (n >= 0) {
-            fixed *= n;
+            fixed *= whole ? n + n % 2 : n;
             continue;
         }
-        Text x = text_format(e->arena, "(i64)%.*s",
+        Text x = text_format(e->arena, whole ? "(((i64)%.*s + 1) / 2 * 2)"
+                                             : "(i64)%.*s",
                              TEXT_ARG(factor(e, expr(e, b->shape[i]))));
         all = all.len ? text_format(e->arena, "%.*s * %.*s", TEXT_ARG(all),
                                     TEXT_ARG(x))
@@ -278,7 +280,7 @@ Text shared_offset(Emit *e, const IrBuffer *b, const Text *index)
         return linear_offset(e, b, index);
     int64_t rows = r > 1 ? fixed_extent(b, r - 2) : 1;
     int64_t cols = fixed_extent(b, r - 1);
-    int vector = 128 / dtype_info(b->dtype)->bits;
+    int vector = 128 / bits_of(e, b);
     Text i = r > 1 ? index[r - 2] : TEXT("0"), all = TEXT("0");
     int64_t size = s->size;
 
@@ -303,6 +305,9 @@ Text element(Emit *e, const Spot *p)
     const IrBuffer *b = p->buffer;
     Text name = e->buffer[b->id], at;
 
+    if (is_packed(b))
+        refuse(e, "the address of an element of '%.*s', half a byte,",
+               TEXT_ARG(b->name));
     if (in_registers(e, b))
         at = dist_local(e, p);
     else if (b->scope == SCOPE_VAR)
@@ -312,6 +317,18 @@ Text element(Emit *e, const Spot *p)
     else
         at = linear_offset(e, b, p->index);
     return text_format(e->arena, "%.*s[%.*s]", TEXT_ARG(name), TEXT_ARG(at));
+}
+
+// One that can be read, and not written.
+static Text element_value(Emit *e, const Spot *p)
+{
+    const IrBuffer *b = p->buffer;
+
+    if (!is_packed(b))
+        return element(e, p);
+    return text_format(e->arena, "nibble_%s(%.*s, %.*s)",
+                       dtype_info(b->dtype)->brief, TEXT_ARG(e->buffer[b->id]),
+                       TEXT_ARG(linear_offset(e, b, p->index)));
 }
 
 static Text safe_value(Emit *e, const IrBuffer *b)
@@ -328,7 +345,7 @@ static Text safe_value(Emit *e, const IrBuffer *b)
 
 Text load(Emit *e, const Spot *p)
 {
-    Text guard = guard_of(e, p), at = element(e, p);
+    Text guard = guard_of(e, p), at = element_value(e, p);
 
     if (!guard.len)
         return at;
@@ -347,7 +364,8 @@ static Text writer(Emit *e, const IrBuffer *b)
 void store(Emit *e, const Spot *p, Text value)
 {
     Text guard = guard_of(e, p), mine = writer(e, p->buffer);
-    Text at = element(e, p);
+    bool packed = is_packed(p->buffer);
+    Text at = packed ? linear_offset(e, p->buffer, p->index) : element(e, p);
 
     if (p->buffer->scope == SCOPE_GLOBAL)
         e->stored[root_buffer(p->buffer)->id] = true;
@@ -359,7 +377,13 @@ void store(Emit *e, const Spot *p, Text value)
         line(e, "if (%.*s)", TEXT_ARG(guard));
         e->indent++;
     }
-    line(e, "%.*s = %.*s;", TEXT_ARG(at), TEXT_ARG(value));
+    if (packed)
+        line(e, "put_nibble(%.*s, %.*s, %s(%.*s));",
+             TEXT_ARG(e->buffer[p->buffer->id]), TEXT_ARG(at),
+             is_narrow(p->buffer->dtype) ? "bits_as<u8>" : "(u8)",
+             TEXT_ARG(value));
+    else
+        line(e, "%.*s = %.*s;", TEXT_ARG(at), TEXT_ARG(value));
     if (guard.len)
         e->indent--;
 }

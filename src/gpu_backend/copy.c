@@ -57,7 +57,7 @@ static void load_vector(Emit *e, const IrCopyMap *m, int v)
     DType t = m->src.buffer->dtype;
     Spot from = place_of_side(e, m->src.buffer, m->src.min, m->src.map);
     Text have = guard_of(e, &from), at = element(e, &from);
-    int bytes = v * dtype_info(t)->bits / 8;
+    int bytes = v * bits_of(e, m->src.buffer) / 8;
 
     line(e, "alignas(16) %s x0[%d];", type_of(t), v);
     if (have.len)
@@ -69,7 +69,6 @@ static void load_vector(Emit *e, const IrCopyMap *m, int v)
 
 static void store_vector(Emit *e, const IrCopyMap *m, int v)
 {
-    DType t = m->dst.buffer->dtype;
     Spot to = place_of_side(e, m->dst.buffer, m->dst.min, m->dst.map);
     Text want = both(e, e->dist->mine, guard_of(e, &to));
 
@@ -78,7 +77,7 @@ static void store_vector(Emit *e, const IrCopyMap *m, int v)
     if (want.len)
         line(e, "if (%.*s)", TEXT_ARG(want));
     line(e, "%smove<%d>(&%.*s, y0);", want.len ? "    " : "",
-         v * dtype_info(t)->bits / 8, TEXT_ARG(element(e, &to)));
+         v * bits_of(e, m->dst.buffer) / 8, TEXT_ARG(element(e, &to)));
 }
 
 // Vectors of memory, elements of registers, and conversions in between.

@@ -203,7 +203,7 @@ static const GpuPart parts[] = {
      "        words<Floats2>(a), words<Floats2>(b), words<Floats4>(d), 0, 0, 0));\n"
      "}\n"},
     {"atomicAdd|atomicMax|atomicMin|atomicOr|atomicCAS|atomic_add|atomic_max"
-     "|atomic_min|atomic_or|swap_loop", "",
+     "|atomic_min|atomic_or|swap_loop|put_nibble", "",
      "template <typename T> DEVICE T atomicAdd(T *p, T x)\n"
      "{\n"
      "    return __hip_atomic_fetch_add(p, x, __ATOMIC_RELAXED,\n"
@@ -217,6 +217,11 @@ static const GpuPart parts[] = {
      "template <typename T> DEVICE T atomicMin(T *p, T x)\n"
      "{\n"
      "    return __hip_atomic_fetch_min(p, x, __ATOMIC_RELAXED,\n"
+     "                                  __HIP_MEMORY_SCOPE_AGENT);\n"
+     "}\n"
+     "template <typename T> DEVICE T atomicAnd(T *p, T x)\n"
+     "{\n"
+     "    return __hip_atomic_fetch_and(p, x, __ATOMIC_RELAXED,\n"
      "                                  __HIP_MEMORY_SCOPE_AGENT);\n"
      "}\n"
      "template <typename T> DEVICE T atomicOr(T *p, T x)\n"

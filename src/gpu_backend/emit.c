@@ -293,6 +293,10 @@ static void refuse_plan(Emit *e, const PlanLaunch *l)
                TEXT_ARG(l->unheld->name));
     if (l->is_shuffled)
         refuse(e, "shared memory of a pipeline in parts");
+    for (int i = 0; i < l->buffer_count && e->plan->rules == PLAN_TILELANG; i++)
+        if (l->buffers[i].ir && is_nibble(l->buffers[i].ir->dtype))
+            refuse(e, "'%.*s' of %s", TEXT_ARG(l->buffers[i].ir->name),
+                   dtype_info(l->buffers[i].ir->dtype)->name);
 }
 
 static void kernel_body(Emit *e, const Uses *u)

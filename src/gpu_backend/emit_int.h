@@ -108,6 +108,9 @@ void name_all(Emit *e);
 
 // type.c - dtypes as types of the language.
 const char *type_of(DType t);
+bool is_nibble(DType t);            // of 4 bits; C has it in a byte
+bool is_packed(const IrBuffer *b);  // two elements a byte
+int bits_of(const Emit *e, const IrBuffer *b);  // of an element where it lies
 bool is_narrow(DType t);            // floats that are calculated with as float
 const char *zero_of(DType t);
 Text literal(Emit *e, DType t, double v);
@@ -115,6 +118,7 @@ Text literal_int(Emit *e, DType t, int64_t v);
 // `from`, which has dtype s (or, `wide`, the float that stands for it).
 Text convert(Emit *e, DType to, DType from, bool wide, Text text, bool sat);
 Text widen(Emit *e, DType t, Text text);        // as a float
+Text wrap(Emit *e, DType t, Text text);         // an int as a smaller integer
 Text narrow(Emit *e, DType t, Text text);       // a float as t
 Text combine(Emit *e, Op op, DType t, Text a, Text b);  // ADD MAX MIN AND ...
 Text identity(Emit *e, Op op, DType t);

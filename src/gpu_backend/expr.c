@@ -55,14 +55,6 @@ static Text call2(Emit *e, const char *name, Text a, Text b)
 
 // ---- integers --------------------------------------------------------------
 
-// Smaller integers are calculated with as int, and wrap.
-static Text wrap(Emit *e, DType t, Text x)
-{
-    if (dtype_info(t)->bits >= 32 || dtype_is_float(t) || t == DT_BOOL)
-        return x;
-    return text_format(e->arena, "(%s)(%.*s)", type_of(t), TEXT_ARG(x));
-}
-
 static bool is_natural(const Emit *e, const IrExpr *x)
 {
     Range r = interval_of(e, x);

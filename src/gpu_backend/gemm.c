@@ -61,9 +61,11 @@ static Text operand_at(Emit *e, const Matrix *m, Text row, Text k)
     return text_format(e->arena, "%.*s)", TEXT_ARG(all));
 }
 
+// Those of 4 bits are multiplied as 8.
 int gemm_bits(const Matrix *m)
 {
-    return dtype_info(m->buffer->dtype)->bits;
+    int bits = dtype_info(m->buffer->dtype)->bits;
+    return bits < 8 ? 8 : bits;
 }
 
 // ---- without a matrix unit -------------------------------------------------

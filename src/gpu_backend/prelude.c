@@ -28,6 +28,8 @@ static const GpuPart types[] = {
      "struct e4m3fnuz { u8 bits; };\n"},
     {"e5m2fnuz", "",
      "struct e5m2fnuz { u8 bits; };\n"},
+    {"e2m1|nibble_e2m1", "",
+     "struct e2m1 { u8 bits; };\n"},
 };
 
 static const GpuPart functions[] = {
@@ -184,7 +186,47 @@ static const GpuPart functions[] = {
      "        return bits_f32(0x7fc00000u);\n"
      "    return x.bits & 0x80 ? -v : v;\n"
      "}\n"},
-    {"to_integer|to_i32|to_i8|to_i16|to_u8|to_u16|to_u32|to_i64|to_u64", "",
+    {"e2m1|to_e2m1", "",
+     "DEVICE e2m1 to_e2m1(float x)\n"
+     "{\n"
+     "    u8 sign = (u8)(f32_bits(x) >> 28 & 8);\n"
+     "    if (x != x)\n"
+     "        return e2m1{7};\n"
+     "    return e2m1{(u8)(sign | small_float<1, 1, 7>(x, 7))};\n"
+     "}\n"
+     "DEVICE float f32(e2m1 x)\n"
+     "{\n"
+     "    float v = small_value<1, 1>(x.bits & 7);\n"
+     "    return x.bits & 8 ? -v : v;\n"
+     "}\n"},
+    {"low_i4|low_u4|nibble_i4|nibble_u4|to_i4|to_u4", "",
+     "DEVICE i8 low_i4(i64 x) { return (i8)((x & 15 ^ 8) - 8); }\n"
+     "DEVICE u8 low_u4(i64 x) { return (u8)(x & 15); }\n"},
+    {"nibble_i4|nibble_u4|nibble_e2m1|nibble", "",
+     "// Tensors of 4 bits hold two elements in a byte, the first in its low half.\n"
+     "DEVICE u8 nibble(const void *tensor, i64 at)\n"
+     "{\n"
+     "    return (u8)(((const u8 *)tensor)[at / 2] >> at % 2 * 4 & 15);\n"
+     "}\n"},
+    {"nibble_i4|nibble_u4", "",
+     "DEVICE i8 nibble_i4(const void *p, i64 at) { return low_i4(nibble(p, at)); }\n"
+     "DEVICE u8 nibble_u4(const void *p, i64 at) { return nibble(p, at); }\n"},
+    {"nibble_e2m1", "",
+     "DEVICE e2m1 nibble_e2m1(const void *p, i64 at)\n"
+     "{\n"
+     "    return e2m1{nibble(p, at)};\n"
+     "}\n"},
+    {"put_nibble", "",
+     "// Other threads may write the other halves of the word.\n"
+     "DEVICE void put_nibble(void *tensor, i64 at, u8 x)\n"
+     "{\n"
+     "    u64 byte = (u64)tensor + (u64)(at / 2);\n"
+     "    u32 *word = (u32 *)(byte / 4 * 4);\n"
+     "    int shift = (int)(byte % 4) * 8 + (int)(at % 2) * 4;\n"
+     "    atomicAnd(word, ~(15u << shift));\n"
+     "    atomicOr(word, (u32)(x & 15) << shift);\n"
+     "}\n"},
+    {"to_integer|to_i4|to_u4|to_i32|to_i8|to_i16|to_u8|to_u16|to_u32|to_i64|to_u64", "",
      "// Toward zero; NaN gives 0, what is out of range the nearest end of it.\n"
      "DEVICE i64 to_integer(double x, i64 low, i64 high)\n"
      "{\n"
@@ -196,6 +238,8 @@ static const GpuPart functions[] = {
      "{\n"
      "    return (int)to_integer(x, -2147483647ll - 1, 2147483647ll);\n"
      "}\n"
+     "DEVICE i8 to_i4(double x) { return (i8)to_integer(x, -8, 7); }\n"
+     "DEVICE u8 to_u4(double x) { return (u8)to_integer(x, 0, 15); }\n"
      "DEVICE i8 to_i8(double x) { return (i8)to_integer(x, -128, 127); }\n"
      "DEVICE i16 to_i16(double x) { return (i16)to_integer(x, -32768, 32767); }\n"
      "DEVICE u8 to_u8(double x) { return (u8)to_integer(x, 0, 255); }\n"

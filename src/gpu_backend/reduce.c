@@ -437,7 +437,7 @@ static void scan_vectors(Emit *e, const IrScanShape *h, Op op, Text from,
                          Text to, int64_t n, int width)
 {
     DType t = h->dst->buffer->dtype;
-    int bytes = width * dtype_info(t)->bits / 8;
+    int bytes = width * (is_nibble(t) ? 8 : dtype_info(t)->bits) / 8;
 
     open_brace(e, "for (int x0 = 0; x0 < %lld; x0 += %d) {", (long long)n,
                width);

@@ -35,7 +35,7 @@ static int64_t slot_size(const Emit *e, IrBuffer *b)
 {
     const PlanBuffer *p = arena_of(e, b);
 
-    return p->bytes / p->copies * 8 / dtype_info(b->dtype)->bits;
+    return p->bytes / p->copies * 8 / bits_of(e, b);
 }
 
 static void name_slots(Emit *e, const PlanRing *r, const Text *base,

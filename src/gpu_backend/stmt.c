@@ -34,7 +34,9 @@ static void alias(Emit *e, IrBuffer *b)
 {
     IrBuffer *root = root_buffer(b);
 
-    if (in_registers(e, root))
+    if (in_registers(e, root) ||
+        (b->dtype != root->dtype && !is_packed(root) &&
+         (is_nibble(b->dtype) || is_nibble(root->dtype))))
         refuse(e, "another view of '%.*s'", TEXT_ARG(root->name));
     line(e, "%s *const %.*s = (%s *)%s%.*s;", type_of(b->dtype),
          TEXT_ARG(e->buffer[b->id]), type_of(b->dtype),

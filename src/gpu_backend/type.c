@@ -16,9 +16,25 @@ const char *type_of(DType t)
         [DT_U64] = "u64", [DT_F16] = "f16", [DT_BF16] = "bf16",
         [DT_F32] = "float", [DT_F64] = "double", [DT_E4M3FN] = "e4m3",
         [DT_E5M2] = "e5m2", [DT_E4M3FNUZ] = "e4m3fnuz",
-        [DT_E5M2FNUZ] = "e5m2fnuz", [DT_TF32] = "float",
+        [DT_E5M2FNUZ] = "e5m2fnuz", [DT_TF32] = "float", [DT_I4] = "i8",
+        [DT_U4] = "u8", [DT_E2M1FN] = "e2m1",
     };
     return names[t];
+}
+
+bool is_nibble(DType t)
+{
+    return dtype_info(t)->bits == 4;
+}
+
+bool is_packed(const IrBuffer *b)
+{
+    return is_nibble(b->dtype) && b->scope == SCOPE_GLOBAL;
+}
+
+int bits_of(const Emit *e, const IrBuffer *b)
+{
+    return plan_bits(e->plan->rules, b);
 }
 
 bool is_narrow(DType t)
@@ -139,13 +155,26 @@ static Text to_float(Emit *e, DType from, Text x, bool rounds_again)
     return cast(e, "float", x);
 }
 
+// Smaller integers are calculated with as int, and wrap.
+Text wrap(Emit *e, DType t, Text x)
+{
+    if (dtype_info(t)->bits >= 32 || dtype_is_float(t) || t == DT_BOOL)
+        return x;
+    if (is_nibble(t))
+        return call(e, t == DT_I4 ? "low_i4" : "low_u4", x);
+    return cast(e, type_of(t), x);
+}
+
 static Text to_int(Emit *e, DType to, DType from, Text x)
 {
     char name[32];
 
     if (!dtype_is_float(from))
-        return cast(e, type_of(to), x);
-    snprintf(name, sizeof name, "to_%s", to == DT_I32 ? "i32" : type_of(to));
+        return is_nibble(to) ? wrap(e, to, x) : cast(e, type_of(to), x);
+    snprintf(name, sizeof name, "to_%s",
+             to == DT_I32     ? "i32"
+             : is_nibble(to)  ? dtype_info(to)->brief
+                              : type_of(to));
     return call(e, name, x);
 }
 
@@ -252,7 +281,5 @@ Text combine(Emit *e, Op op, DType t, Text a, Text b)
                          TEXT_ARG(b));
     if (is_narrow(t))
         return narrow(e, t, r);
-    if (dtype_info(t)->bits < 32)
-        return cast(e, type_of(t), r);
-    return r;
+    return wrap(e, t, r);
 }

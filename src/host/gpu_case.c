@@ -259,6 +259,7 @@ static bool put_tensor(GpuCase *c, int i)
 {
     const IrBuffer *b = c->kernel->kernel->ir->params[i].buffer;
     const Tensor *t = &c->c->args[i].tensor;
+    int64_t shape[TENSOR_MAX_RANK];
     Tensor packed = {0};
     bool ok;
 
@@ -269,10 +270,10 @@ static bool put_tensor(GpuCase *c, int i)
     }
     if (!is_packed(b))
         return gpu_put(c->gpu, &c->tensors[i], tensor_data(t));
-    packed = *t;
-    packed.shape[b->rank - 1] = (t->shape[b->rank - 1] + 1) / 2;
+    memcpy(shape, t->shape, sizeof shape);
+    shape[b->rank - 1] = (t->shape[b->rank - 1] + 1) / 2;
     if (!tensor_new(tensor_heap(t), &packed, tensor_storage_dtype(b->dtype),
-                    b->rank, packed.shape))
+                    b->rank, shape))
         return false;
     tensor_pack4(&packed, t);
     ok = gpu_put(c->gpu, &c->tensors[i], tensor_data(&packed));

@@ -64,7 +64,7 @@ static int64_t byte_at(Walk *w, const PlanAccess *a)
     s = &w->plan->shared[root->id];
     if (s->address && e >= 0)
         e = e / s->elements * s->size + s->address[e % s->elements];
-    return e * dtype_info(b->dtype)->bits / 8;
+    return e * plan_bits(w->plan->rules, b) / 8;
 }
 
 static bool is_inside(Walk *w, const PlanAccess *a)
@@ -147,7 +147,7 @@ static void issue_lanes(Walk *w, int n)
 static void issue_matrix(Walk *w, int n, int tiles)
 {
     const PlanMove *v = w->move;
-    int per = 32 / dtype_info(v->buffer->dtype)->bits;
+    int per = 32 / plan_bits(w->plan->rules, v->buffer);
 
     w->issue.active = 0xffffffff;
     w->issue.tiles = tiles;
@@ -167,7 +167,7 @@ static void issue_all(Walk *w)
 {
     const PlanMove *v = w->move;
     bool matrix = v->kind == MOVE_LDMATRIX || v->kind == MOVE_STMATRIX;
-    int bits = dtype_info(v->buffer->dtype)->bits;
+    int bits = plan_bits(w->plan->rules, v->buffer);
     int step = matrix ? v->tiles * 32 / bits : v->width;
 
     for (w->issue.warp = 0; w->issue.warp < warps_of(w); w->issue.warp++) {

@@ -43,7 +43,7 @@ static int64_t bytes_of(PlanState *p, const IrBuffer *b)
             n *= extent;
     if (s->elements)
         n = n / s->elements * s->size;
-    return (n * dtype_info(b->dtype)->bits + 7) / 8;
+    return (n * plan_bits(p->plan->rules, b) + 7) / 8;
 }
 
 static bool moved_by(const PlanState *p, const IrBuffer *b, PlanMoveKind kind)

@@ -182,7 +182,7 @@ static void put_base(Key *k, const PlanAccess *a)
         size *= eval_zero(k, b->shape[d]);
     }
     if (!is_swizzled(k))
-        at = at * dtype_info(b->dtype)->bits / 8 % LINE;
+        at = at * plan_bits(k->plan->rules, b) / 8 % LINE;
     put(k, at);
 }
 

@@ -87,7 +87,7 @@ static void set_operand(PlanState *p, const PlanGemm *g, bool is_b)
 {
     IrBuffer *b = is_b ? g->b : g->a;
     PlanShared *s = &p->shared[b->id], before = *s;
-    int bits = dtype_info(b->dtype)->bits, vector = 128 / bits, rows, cols;
+    int vector = 128 / plan_bits(p->plan->rules, b), rows, cols;
 
     bool own = p->plan->rules == PLAN_TILESIM;
     if ((b->scope == SCOPE_FRAGMENT && !p->spilled[b->id]) ||
@@ -161,7 +161,7 @@ static void evaluate(PlanState *p, PlanShared *s, const IrIndexMap *m,
 static void set_annotated(PlanState *p, const IrBuffer *b)
 {
     PlanShared *s = &p->shared[b->id];
-    int rows, cols, vector = 128 / dtype_info(b->dtype)->bits;
+    int rows, cols, vector = 128 / plan_bits(p->plan->rules, b);
 
     if (b->scope != SCOPE_SHARED || b->rank != 2 || !tile_of(b, &rows, &cols))
         return;

@@ -111,7 +111,9 @@ static bool set_matrix(Find *f, const IrStmt *s, const PlanGemm *g,
     int each = g->inst_k * (g->unit == PLAN_MFMA ? g->k_pack : 1);
 
     m->stmt = s->id;
-    if (g->unit == PLAN_SCALAR || g->shape.group)   // no sparse instruction
+    // No sparse instruction; and integers of 4 bits are exact in any.
+    if (g->unit == PLAN_SCALAR || g->shape.group ||
+        g->a->dtype == DT_I4 || g->a->dtype == DT_U4)
         return true;
     m->rounds = g->rounds;
     m->mma = instruction(f->plan, g);

@@ -437,7 +437,7 @@ static void keep_reduce(PlanState *p, const PlanOp *op)
     PlanReduce r = {.stmt = op->stmt, .shape = op->reduce};
     const PlanFragment *src = p->fragment[op->reduce.src->id];
     const PlanFragment *out = p->fragment[op->reduce.out->id];
-    int bytes = plan_bytes(op->reduce.out, 1);
+    int bytes = plan_bits(PLAN_TILESIM, op->reduce.out) / 8;
     int64_t extent = 1;
 
     if (src && op->combine.stmt) {

@@ -16,6 +16,7 @@ typedef struct {
     } moves;
 } OwnMoves;
 
+int own_bytes(const IrBuffer *b, int elements);
 // What touches registers alone is no move.
 void own_add(OwnMoves *m, PlanMove v);
 // One element at a time by the one access of the loop.

@@ -72,7 +72,7 @@ PlanWork *plan_merged(PlanState *p, const PlanLoop *l, const PlanAccess *a,
 {
     bool *repeats = new_array(p->arena, bool, w->locals + 1);
     int64_t *element = new_array(p->arena, int64_t, l->points + 1);
-    int bits = dtype_info(a->buffer->dtype)->bits, kept = 0;
+    int bits = plan_bits(PLAN_TILESIM, a->buffer), kept = 0;
 
     if (!may_merge(p, l, a) ||
         !find_repeats(p, l, a, w, repeats, element))

@@ -15,6 +15,11 @@ bool plan_in_registers(const PlanState *p, const IrBuffer *b)
     return p->fragment[b->id] && !p->spilled[b->id];
 }
 
+int own_bytes(const IrBuffer *b, int elements)
+{
+    return (plan_bits(PLAN_TILESIM, b) * elements + 7) / 8;
+}
+
 void own_add(OwnMoves *m, PlanMove v)
 {
     if (!v.buffer || v.buffer->scope == SCOPE_GLOBAL ||
@@ -38,7 +43,7 @@ PlanMove own_plain(const PlanLoop *l, const PlanWork *w)
 
     return (PlanMove){.stmt = l->stmt, .buffer = a->buffer, .width = 1,
                       .way = a->is_store ? MOVE_STORE : MOVE_LOAD, .loop = l,
-                      .bytes = plan_bytes(a->buffer, 1), .access = a,
+                      .bytes = own_bytes(a->buffer, 1), .access = a,
                       .work = w, .at = a->at};
 }
 
@@ -130,7 +135,7 @@ static void add_loop(OwnMoves *m, const PlanLoop *l, const PlanFragment *layout)
                        plan_in_shared(p, l->access.at[a->into].buffer));
         PlanMove v = {.stmt = l->stmt, .buffer = a->buffer, .kind = kind,
                       .way = a->is_store ? MOVE_STORE : MOVE_LOAD,
-                      .bytes = plan_bytes(a->buffer, width), .width = width,
+                      .bytes = own_bytes(a->buffer, width), .width = width,
                       .loop = l, .access = a, .work = stored ? first : all,
                       .at = a->at};
         if (is_repeated(l, i))
@@ -139,7 +144,7 @@ static void add_loop(OwnMoves *m, const PlanLoop *l, const PlanFragment *layout)
             PlanWork *each = stored ? first : all;
             v.work = plan_merged(p, l, a, each, &v.width);
             v.merged = v.work != each;
-            v.bytes = plan_bytes(a->buffer, v.width);
+            v.bytes = own_bytes(a->buffer, v.width);
         }
         if (is_atomic(l, a)) {
             v.way = MOVE_UPDATE;

@@ -9,7 +9,7 @@ PlanRead plan_reads(const PlanGemm *g, bool is_b)
     const IrGemmShape *s = &g->shape;
     const IrRegion *r = g->stmt->operand[s->operand[is_b]].region;
     const IrBuffer *b = r->buffer;
-    int bits = dtype_info(b->dtype)->bits, vector = 128 / bits, last;
+    int bits = plan_bits(PLAN_TILESIM, b), vector = 128 / bits, last;
     int64_t cols, first = 0;
 
     last = b->rank - 1;
@@ -44,7 +44,7 @@ static void add_operand(OwnMoves *m, const PlanGemm *g, bool is_b)
             v.width = read == READ_ROWS ? g->inst_k * g->k_pack / 4
                       : is_b            ? g->n_mix
                                         : g->m_mix;
-        v.bytes = plan_bytes(b, v.width);
+        v.bytes = own_bytes(b, v.width);
     } else if (read != READ_PLAIN) {
         v.kind = MOVE_LDMATRIX;
         v.bytes = 0;
@@ -158,14 +158,14 @@ static void add_workspace(OwnMoves *m, const PlanReduce *r, PlanMoveWay way,
                           const PlanWork *w)
 {
     own_add(m, (PlanMove){.stmt = r->stmt, .way = way, .width = 1, .work = w,
-                          .bytes = plan_bytes(r->shape.out, 1),
+                          .bytes = own_bytes(r->shape.out, 1),
                           .at = r->stmt->at});
 }
 
 static void add_steps(OwnMoves *m, const PlanReduce *r)
 {
     PlanMove v = {.stmt = r->stmt, .at = r->stmt->at, .width = 1,
-                  .bytes = plan_bytes(r->shape.out, 1),
+                  .bytes = own_bytes(r->shape.out, 1),
                   .times = r->part->locals};
 
     for (int i = 0; i < r->step_count; i++) {
@@ -255,7 +255,7 @@ void own_reduce(OwnMoves *m, const IrStmt *s)
 static int scan_width(const OwnMoves *m, const IrScanShape *h)
 {
     const IrBuffer *from = h->src->buffer, *to = h->dst->buffer;
-    int v = 128 / dtype_info(to->dtype)->bits;
+    int v = 128 / plan_bits(PLAN_TILESIM, to);
 
     if (h->reverse || h->dim != to->rank - 1 || from->dtype != to->dtype ||
         m->p->shared[from->id].address || m->p->shared[to->id].address)
@@ -286,7 +286,7 @@ void own_scan(OwnMoves *m, IrStmt *s)
                     point_on(l, h.dim, p, h.reverse ? n - 1 - x : x);
         PlanMove v = own_plain(l, w);
         v.width = width;
-        v.bytes = plan_bytes(v.buffer, width);
+        v.bytes = own_bytes(v.buffer, width);
         own_add(m, v);
     }
 }

@@ -17,6 +17,12 @@ static int bits_of(const IrBuffer *b)
     return dtype_info(b->dtype)->bits;
 }
 
+// Of rules `tilesim`: integers of 4 bits are multiplied as those of 8.
+static DType unpacked(DType t)
+{
+    return t == DT_I4 ? DT_I8 : t == DT_U4 ? DT_U8 : t;
+}
+
 // wgmma wants a warpgroup, 64 rows, B in shared memory and, for what is not
 // 16 bits wide, both operands with k innermost.
 static bool takes_wgmma(const PlanState *p, const PlanGemm *g, int warps)
@@ -118,10 +124,14 @@ static bool refuse(PlanState *p, const PlanGemm *g, const Split *s)
 static bool takes_mma(const PlanState *p, const PlanGemm *g)
 {
     const IrGemmShape *s = &g->shape;
-    DType a = g->a->dtype, b = g->b->dtype, c = g->c->dtype;
-    int bits = bits_of(g->a);
+    DType a = unpacked(g->a->dtype), b = unpacked(g->b->dtype);
+    DType c = g->c->dtype;
+    int bits = dtype_info(a)->bits;
 
     if (bits > 32 || bits < 8 || s->m % 16 || s->n % 8 || s->k % (256 / bits))
+        return false;
+    if ((a != g->a->dtype && in_fragment(g->a)) ||
+        (b != g->b->dtype && in_fragment(g->b)))
         return false;
     if (p->device->vendor != VENDOR_NVIDIA)
         return false;
@@ -243,7 +253,7 @@ static bool partition_own(PlanState *p, PlanGemm *g, const Split *s, Text name)
     g->unit = PLAN_MMA;
     g->m_warps = m;
     g->n_warps = s->warps / m;
-    g->inst_k = 256 / bits_of(g->a);
+    g->inst_k = 256 / dtype_info(unpacked(g->a->dtype))->bits;
     g->rounds = g->a->dtype == DT_F32;
     return true;
 }

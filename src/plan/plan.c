@@ -6,6 +6,14 @@ const char *plan_rules_name(PlanRules r)
     return r == PLAN_TILELANG ? "tilelang" : "tilesim";
 }
 
+int plan_bits(PlanRules rules, const IrBuffer *b)
+{
+    int bits = dtype_info(b->dtype)->bits;
+
+    return rules == PLAN_TILESIM && b->scope != SCOPE_GLOBAL && bits < 8
+               ? 8 : bits;
+}
+
 typedef struct {
     PlanState *p;
     bool ok;

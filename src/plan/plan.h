@@ -15,6 +15,11 @@
 #include "plan/matrix.h"
 
 typedef enum { PLAN_TILELANG, PLAN_TILESIM } PlanRules;
+
+// What an element of a buffer takes where it lies. By the rules `tilesim` only
+// tensors hold two elements of 4 bits in a byte: tiles are written by threads
+// that would tread on each other's halves.
+int plan_bits(PlanRules rules, const IrBuffer *b);
 const char *plan_rules_name(PlanRules r);
 
 // Which thread holds which element. Element e, row-major, is local number

@@ -371,10 +371,11 @@ static int side_vector(const PlanState *p, const PlanLoop *l,
 int plan_copy_vector(const PlanState *p, const PlanLoop *l)
 {
     const PlanAccess *from = &l->access.at[0], *to = &l->access.at[1];
-    int bits = dtype_info(to->buffer->dtype)->bits, v;
+    int bits = plan_bits(p->plan->rules, to->buffer), v;
 
-    if (l->access.len != 2 || l->rank < 1 ||
-        from->buffer->dtype != to->buffer->dtype)
+    if (l->access.len != 2 || l->rank < 1 || bits < 8 ||
+        from->buffer->dtype != to->buffer->dtype ||
+        plan_bits(p->plan->rules, from->buffer) != bits)
         return 1;
     v = gcd(128 / bits, l->extent[l->rank - 1]);
     v = side_vector(p, l, to, side_vector(p, l, from, v));
@@ -422,8 +423,10 @@ int plan_register_vector(PlanState *p, const PlanLoop *l,
         own = from, far = to;
     if (!own->element || far->element || !p->fragment[own->buffer->id])
         return 1;
-    v = gcd(128 / dtype_info(far->buffer->dtype)->bits,
-            l->extent[l->rank - 1]);
+    int bits = plan_bits(p->plan->rules, far->buffer);
+    if (bits < 8)
+        return 1;
+    v = gcd(128 / bits, l->extent[l->rank - 1]);
     v = side_vector(p, l, far, v);
     int64_t *address = new_array(p->arena, int64_t, l->points + 1);
     int32_t *points = points_of(p, layout, p->launch->threads);

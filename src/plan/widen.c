@@ -58,7 +58,7 @@ static int words(const PlanState *p)
         const IrBuffer *b = p->launch->fragments[i];
         const PlanFragment *f = p->fragment[b->id];
         if (f && !p->spilled[b->id])
-            n += (f->locals * dtype_info(b->dtype)->bits + 31) / 32;
+            n += (f->locals * plan_bits(PLAN_TILESIM, b) + 31) / 32;
     }
     return n;
 }
@@ -154,7 +154,7 @@ static bool add_shared(void *ctx, IrStmt *s)
         return true;
     for (int d = 0; d < s->buffer->rank; d++)
         n *= ir_is_int(s->buffer->shape[d], &extent) ? extent : 1;
-    *bytes += n * dtype_info(s->buffer->dtype)->bits / 8;
+    *bytes += n * plan_bits(PLAN_TILESIM, s->buffer) / 8;
     return true;
 }
 
@@ -172,7 +172,7 @@ static bool move_out(PlanState *p, IrStmt *launch, const Attempt *before)
         if (!b)
             break;
         bytes += (int64_t)p->fragment[b->id]->elements *
-                 dtype_info(b->dtype)->bits / 8;
+                 plan_bits(PLAN_TILESIM, b) / 8;
         if (bytes > p->device->smem_block)
             break;
         restore(p, before);

@@ -142,7 +142,8 @@ typedef struct {
 
 static bool cut_of(const PlanGemm *g, bool is_b, Cut *c)
 {
-    int bits = dtype_info((is_b ? g->b : g->a)->dtype)->bits;
+    int bits = g->unit == PLAN_MMA ? 256 / g->inst_k
+               : dtype_info((is_b ? g->b : g->a)->dtype)->bits;
     bool amd = g->unit == PLAN_MFMA;
 
     *c = (Cut){.wide = 16, .mine = is_b ? g->n_warps : g->m_warps,

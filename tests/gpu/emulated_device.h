@@ -74,6 +74,12 @@ template <typename T> static inline T atomicMin(T *p, T x)
     *p = x < old ? x : old;
     return old;
 }
+template <typename T> static inline T atomicAnd(T *p, T x)
+{
+    T old = *p;
+    *p = old & x;
+    return old;
+}
 template <typename T> static inline T atomicOr(T *p, T x)
 {
     T old = *p;
