@@ -329,6 +329,14 @@ static const GpuPart parts[] = {
     {"stay_behind", "",
      "// Loads that follow are not begun before, where they would take registers.\n"
      "DEVICE void stay_behind() { asm volatile(\"\" ::: \"memory\"); }\n"},
+    {"anew", "",
+     "// Addresses that are made of it are calculated anew, where they would take\n"
+     "// registers over a whole loop.\n"
+     "DEVICE int anew(int x)\n"
+     "{\n"
+     "    asm volatile(\"\" : \"+r\"(x));\n"
+     "    return x;\n"
+     "}\n"},
     {"keep", "",
      "// Computed by now: no wait that follows is moved before it, over a branch\n"
      "// that a NaN of these bits would take.\n"

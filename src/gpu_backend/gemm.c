@@ -219,11 +219,18 @@ typedef struct {
     int part;                       // of the columns: read at a time
 } Mma;
 
+// Fragments take half of the registers that a thread can have.
+static bool is_crowded(const Emit *e)
+{
+    return e->launch->registers.fragments >= 128;
+}
+
 // Tiles of B that a warp has in registers beside its results: fewer where each
 // is put together from single elements.
-static int columns_at_a_time(int cols, bool plain)
+static int columns_at_a_time(const Emit *e, int cols, bool plain)
 {
-    int most = plain ? 2 : 8, n = cols < most ? cols : most;
+    int most = plain ? (is_crowded(e) ? 1 : 2) : 8;
+    int n = cols < most ? cols : most;
 
     while (cols % n || (n > 1 && n % 2 && cols % 2 == 0))
         n--;
@@ -362,6 +369,9 @@ static void by_warps(Emit *e, const Mma *m)
     bool fixed = in_registers(e, m->a.buffer) || in_registers(e, m->b.buffer);
 
     open_brace(e, "{");
+    if (is_crowded(e))
+        line(e, "const int lane = anew(tid %% %d), warp = anew(tid / %d);",
+             e->lanes, e->lanes);
     line(e, "const int m0 = warp %% %d * %d, n0 = warp / %d * %d;", g->m_warps,
          m->rows * 16, g->m_warps, m->cols * 8);
     line(e, fixed || steps <= 8 ? "#pragma unroll" : "#pragma unroll 2");
@@ -441,7 +451,7 @@ void gemm(Emit *e, IrStmt *s)
     }
     m.rows = (int)h->m / g->m_warps / 16;
     m.cols = (int)h->n / g->n_warps / 8;
-    m.part = columns_at_a_time(m.cols, !in_registers(e, m.b.buffer) &&
-                                       plan_reads(g, true) == READ_PLAIN);
+    m.part = columns_at_a_time(e, m.cols, !in_registers(e, m.b.buffer) &&
+                                          plan_reads(g, true) == READ_PLAIN);
     by_warps(e, &m);
 }

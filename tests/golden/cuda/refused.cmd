@@ -1,3 +1,3 @@
-dump --stage=cuda refused.tile --kernel nibbles
+dump --stage=cuda refused.tile --kernel scales
 dump --stage=cuda refused.tile --kernel blocks_wait
 dump --stage=cuda refused.tile --kernel parted
