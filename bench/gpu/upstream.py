@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 import common
 
@@ -77,6 +78,7 @@ def run(job):
     if not command:
         row["exit"] = None
         return row
+    start = time.monotonic()
     try:
         done = subprocess.run(
             [os.path.abspath(common.tilesim()), "gpu", "--json", "-q", "-j",
@@ -87,6 +89,7 @@ def run(job):
         row.update(exit=124)
         return row
     row["exit"] = done.returncode
+    row["seconds"] = round(time.monotonic() - start, 1)
     try:
         summary(row, json.loads(done.stdout))
     except ValueError:

@@ -151,8 +151,8 @@ static void read_plain(Emit *e, const Matrix *m, const char *to, int regs,
     line(e, "#pragma unroll");
     open_brace(e, "for (int r0 = 0; r0 < %d; r0++) {", regs);
     line(e, "const int x0 = %.*s + %s;", TEXT_ARG(base), row);
-    line(e, "const int y0 = %.*s + (lane %% 4 + 4 * (%s)) * %d;", TEXT_ARG(first),
-         step, word);
+    line(e, "const int y0 = %.*s + (lane %% 4 + 4 * (%s)) * %d;",
+         TEXT_ARG(first), step, word);
     for (int i = 0; i < word; i++) {
         Text k = i ? text_format(e->arena, "y0 + %d", i) : TEXT("y0");
         Text x = operand_at(e, m, TEXT("x0"), k);

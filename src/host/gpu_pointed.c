@@ -1,7 +1,7 @@
 // gpu_pointed.c - tensors that a kernel reaches by their addresses.
 //
-// The program has the addresses of this process, in tables or as arguments. Each
-// storage whose address it asked for is on the device as well, and wherever a
+// The program has the addresses of this process, in tables or as arguments.
+// Each storage whose address it asked for is on the device as well, and where a
 // 64-bit integer that the kernel is given is an address in one of them, the
 // kernel gets the device's. What it writes there is held against the CPU's.
 #include <stdlib.h>
