@@ -64,134 +64,7 @@ bool check_group_exists(CheckGroup g)
     return false;
 }
 
-// ---- hooks ---------------------------------------------------------------
-
-// Blocks that wait for each other take turns on one worker, whose shadows
-// would be those of another block: they are not watched.
-static bool is_watched(const Check *k, const InterpStep *s)
-{
-    return !k->code->launch[s->launch].grid_sync;
-}
-
-static bool wants(const Check *k, CheckGroup g)
-{
-    return k->options.groups >> g & 1;
-}
-
-static int64_t units_of(const Check *k, const InterpStep *s, int root)
-{
-    int64_t n;
-
-    k->data[root] = interp_memory_of(s, root, &n);
-    k->elements[root] = n;
-    for (int d = 0; d < k->code->buffer[root].rank; d++)
-        k->shape[root][d] = interp_extent(s, root, d);
-    return n * shade_width(k, root);
-}
-
-// Room for the shadows of global buffers that come to life without contents
-// or are written; what is only read is whole.
-static void shade_globals(Check *k, const InterpStep *s)
-{
-    const Code *c = k->code;
-
-    for (int i = 0; i < c->buffer_count; i++) {
-        const CodeBuffer *b = &c->buffer[i];
-        bool param = b->place == BUFFER_PARAM;
-        Shade *m = &k->global[i];
-
-        if (b->root != i || m->at ||
-            (param ? !check_stores_to(k, b->param)
-                   : b->place != BUFFER_WORKSPACE))
-            continue;
-        m->count = units_of(k, s, i);
-        m->global = true;
-        m->unit = k->unit[i];
-        if (!k->data[i])
-            continue;
-        m->at = xcalloc((size_t)m->count + 1, 1);
-        if (!is_watched(k, s))
-            continue;
-        if (!k->tracing && (!param || k->empty[b->param]))
-            shade_fill(m, never_written(i));
-    }
-}
-
-static void on_launch(void *ctx, const InterpStep *s)
-{
-    Check *k = ctx;
-
-    shade_globals(k, s);
-    if (!k->tracing)
-        outputs_launch(k, s);
-    if (!k->tracing && wants(k, CHECK_RACES))
-        race_block_launch(k, s);
-}
-
-static void on_begin(void *ctx, const InterpStep *s)
-{
-    Check *k = ctx;
-    CheckWorker *w = &k->workers[s->worker];
-    size_t slots = (size_t)k->code->slot_count;
-
-    w->notes.order = 0;
-    for (int i = 0; i < k->code->buffer_count && !k->tracing; i++)
-        if (k->code->buffer[i].place == BUFFER_PRIVATE)
-            shade_fill(&w->scratch[i], never_written(i));
-    memset(w->home.slot, 0, slots);
-    for (int i = 0; i < w->warp_count; i++)
-        memset(w->warp[i].slot, 0, slots);
-    if (k->order)
-        order_begin(k, s);
-}
-
-static void on_done(void *ctx, const InterpStep *s)
-{
-    Check *k = ctx;
-
-    if (is_watched(k, s))
-        trace_after(k, s);
-}
-
-static void on_instr(void *ctx, const InterpStep *s)
-{
-    Check *k = ctx;
-
-    if (!is_watched(k, s))
-        return;
-    if (k->tracing) {
-        trace_before(k, s);
-        return;
-    }
-    if (wants(k, CHECK_VALUES))
-        values_before(k, s);
-    if (wants(k, CHECK_OUTPUTS))
-        outputs_before(k, s);
-    if (wants(k, CHECK_BOUNDS))
-        bounds_before(k, s);
-    if (wants(k, CHECK_RACES)) {
-        race_before(k, s);
-        race_block_before(k, s);
-        race_thread_before(k, s);
-    }
-    shadow_before(k, s);
-}
-
-// ---- life ----------------------------------------------------------------
-
-// The smallest element among a buffer's views.
-static void set_units(Check *k)
-{
-    const Code *c = k->code;
-
-    for (int i = 0; i < c->buffer_count; i++) {
-        int *unit = &k->unit[c->buffer[i].root];
-
-        if (c->buffer[i].element > 0 &&
-            (!*unit || c->buffer[i].element < *unit))
-            *unit = c->buffer[i].element;
-    }
-}
+// ---- workers --------------------------------------------------------------
 
 static Shadows make_shadows(int slots, int vectors, int pitch)
 {
@@ -251,9 +124,201 @@ static void make_worker(const Check *k, CheckWorker *w)
     for (int i = 0; i < w->warp_count; i++)
         w->warp[i] = make_shadows(c->slot_count, c->warp_vector_count, 64);
     make_scratch(k, w);
+}
+
+static void make_notes(CheckWorker *w)
+{
     w->notes.at = xcalloc(MOST_NOTES + 1, sizeof *w->notes.at);
     for (int i = 0; i <= MOST_NOTES; i++)
         w->notes.at[i].block = -1;
+}
+
+static void release_worker(const Check *k, CheckWorker *w)
+{
+    release_shadows(&w->home);
+    for (int i = 0; i < w->warp_count; i++)
+        release_shadows(&w->warp[i]);
+    free(w->warp);
+    for (int i = 0; i < k->code->buffer_count; i++)
+        free(w->scratch[i].at);
+    free(w->scratch);
+    free(w->barrier);
+    order_release(w->order);
+    race_release(k, w->race);
+    free(w->notes.at);
+}
+
+// ---- blocks that wait for each other --------------------------------------
+
+enum { MOST_BLOCKS = 1 << 10, MOST_GRID_BYTES = 256 << 20 };
+
+static void leave_grid(Check *k)
+{
+    for (int64_t i = 0; i < k->grid_blocks && k->grid; i++)
+        release_worker(k, &k->grid[i]);
+    free(k->grid);
+    k->grid = NULL;
+    k->grid_blocks = 0;
+}
+
+// Too large a grid is not watched.
+static void make_grid(Check *k, int64_t blocks)
+{
+    int64_t each = k->code->scratch_bytes + most_warps(k->code) *
+                   (k->code->slot_count + 64 * k->code->warp_vector_count);
+
+    if (blocks > MOST_BLOCKS || each * blocks > MOST_GRID_BYTES)
+        return;
+    k->grid_blocks = blocks;
+    k->grid = xcalloc((size_t)blocks + 1, sizeof *k->grid);
+    for (int64_t i = 0; i < blocks; i++)
+        make_worker(k, &k->grid[i]);
+}
+
+// ---- hooks ---------------------------------------------------------------
+
+// Blocks that wait for each other take turns on one worker: each needs shadows
+// of its own.
+static bool is_watched(const Check *k, const InterpStep *s)
+{
+    return !k->code->launch[s->launch].grid_sync || k->grid;
+}
+
+static bool wants(const Check *k, CheckGroup g)
+{
+    return k->options.groups >> g & 1;
+}
+
+static int64_t units_of(const Check *k, const InterpStep *s, int root)
+{
+    int64_t n;
+
+    k->data[root] = interp_memory_of(s, root, &n);
+    k->elements[root] = n;
+    for (int d = 0; d < k->code->buffer[root].rank; d++)
+        k->shape[root][d] = interp_extent(s, root, d);
+    return n * shade_width(k, root);
+}
+
+// Room for the shadows of global buffers that come to life without contents
+// or are written; what is only read is whole.
+static void shade_globals(Check *k, const InterpStep *s)
+{
+    const Code *c = k->code;
+
+    for (int i = 0; i < c->buffer_count; i++) {
+        const CodeBuffer *b = &c->buffer[i];
+        bool param = b->place == BUFFER_PARAM;
+        Shade *m = &k->global[i];
+
+        if (b->root != i || m->at ||
+            (param ? !check_stores_to(k, b->param)
+                   : b->place != BUFFER_WORKSPACE))
+            continue;
+        m->count = units_of(k, s, i);
+        m->global = true;
+        m->unit = k->unit[i];
+        if (!k->data[i])
+            continue;
+        m->at = xcalloc((size_t)m->count + 1, 1);
+        if (!is_watched(k, s))
+            continue;
+        if (!k->tracing && (!param || k->empty[b->param]))
+            shade_fill(m, never_written(i));
+    }
+}
+
+static void on_launch(void *ctx, const InterpStep *s)
+{
+    Check *k = ctx;
+
+    leave_grid(k);
+    if (k->code->launch[s->launch].grid_sync)
+        make_grid(k, s->blocks);
+    shade_globals(k, s);
+    if (!k->tracing)
+        outputs_launch(k, s);
+    if (!k->tracing && wants(k, CHECK_RACES))
+        race_block_launch(k, s);
+}
+
+static void on_begin(void *ctx, const InterpStep *s)
+{
+    Check *k = ctx;
+    CheckWorker *w = worker_of_step(k, s);
+    size_t slots = (size_t)k->code->slot_count;
+
+    k->workers[s->worker].notes.order = 0;
+    if (!is_watched(k, s))
+        return;
+    for (int i = 0; i < k->code->buffer_count && !k->tracing; i++)
+        if (k->code->buffer[i].place == BUFFER_PRIVATE)
+            shade_fill(&w->scratch[i], never_written(i));
+    memset(w->home.slot, 0, slots);
+    for (int i = 0; i < w->warp_count; i++)
+        memset(w->warp[i].slot, 0, slots);
+    if (k->order && wants(k, CHECK_RACES))
+        order_begin(k, s);
+    if (k->order && wants(k, CHECK_BARRIERS))
+        barrier_begin(k, s);
+}
+
+static void on_end(void *ctx, const InterpStep *s)
+{
+    Check *k = ctx;
+
+    if (is_watched(k, s) && k->order && wants(k, CHECK_BARRIERS))
+        barrier_end(k, s);
+}
+
+static void on_done(void *ctx, const InterpStep *s)
+{
+    Check *k = ctx;
+
+    if (is_watched(k, s))
+        trace_after(k, s);
+}
+
+static void on_instr(void *ctx, const InterpStep *s)
+{
+    Check *k = ctx;
+
+    if (!is_watched(k, s))
+        return;
+    if (k->tracing) {
+        trace_before(k, s);
+        return;
+    }
+    if (wants(k, CHECK_VALUES))
+        values_before(k, s);
+    if (wants(k, CHECK_OUTPUTS))
+        outputs_before(k, s);
+    if (wants(k, CHECK_BOUNDS))
+        bounds_before(k, s);
+    if (wants(k, CHECK_RACES)) {
+        race_before(k, s);
+        race_block_before(k, s);
+        race_thread_before(k, s);
+    }
+    if (wants(k, CHECK_BARRIERS))
+        barrier_before(k, s);
+    shadow_before(k, s);
+}
+
+// ---- life ----------------------------------------------------------------
+
+// The smallest element among a buffer's views.
+static void set_units(Check *k)
+{
+    const Code *c = k->code;
+
+    for (int i = 0; i < c->buffer_count; i++) {
+        int *unit = &k->unit[c->buffer[i].root];
+
+        if (c->buffer[i].element > 0 &&
+            (!*unit || c->buffer[i].element < *unit))
+            *unit = c->buffer[i].element;
+    }
 }
 
 Check *check_create(const Code *c, const CheckOptions *options)
@@ -279,17 +344,20 @@ Check *check_create(const Code *c, const CheckOptions *options)
     k->shape = xcalloc(buffers, sizeof *k->shape);
     k->worker_count = parallel_threads();
     k->workers = xcalloc((size_t)k->worker_count, sizeof *k->workers);
-    for (int i = 0; i < k->worker_count; i++)
+    for (int i = 0; i < k->worker_count; i++) {
         make_worker(k, &k->workers[i]);
-    if (wants(k, CHECK_RACES) && !k->tracing) {
-        race_create(k);
-        order_create(k);
+        make_notes(&k->workers[i]);
     }
+    if (wants(k, CHECK_RACES) && !k->tracing)
+        race_create(k);
+    if ((wants(k, CHECK_RACES) || wants(k, CHECK_BARRIERS)) && !k->tracing)
+        order_create(k);
     k->observer = xcalloc(1, sizeof *k->observer);
     *k->observer = (InterpObserver){.ctx = k,
                                     .launch = on_launch,
                                     .begin = on_begin,
                                     .before = on_instr,
+                                    .end = on_end,
                                     .after = k->tracing ? on_done : NULL};
     return k;
 }
@@ -336,26 +404,15 @@ bool check_loads_from(const Check *k, int param)
     return uses_param(k, param, false);
 }
 
-static void release_worker(const Check *k, CheckWorker *w)
-{
-    release_shadows(&w->home);
-    for (int i = 0; i < w->warp_count; i++)
-        release_shadows(&w->warp[i]);
-    free(w->warp);
-    for (int i = 0; i < k->code->buffer_count; i++)
-        free(w->scratch[i].at);
-    free(w->scratch);
-    free(w->notes.at);
-}
-
 void check_destroy(Check *k)
 {
     if (!k)
         return;
     race_destroy(k);
-    order_destroy(k);
+    leave_grid(k);
     for (int i = 0; i < k->worker_count; i++)
         release_worker(k, &k->workers[i]);
+    order_plan_release(k);
     for (int i = 0; i < k->code->buffer_count; i++) {
         free(k->global[i].at);
         free(k->owners[i].block);

@@ -20,6 +20,8 @@ typedef enum {
     NOTE_RACE,      // iteration x[0] (-1: several; x[1] columns) at b
     NOTE_RACE_BLOCKS,   // block x[0] (-1: several) at b
     NOTE_BEGIN,     // ... begins at a: doubles x[0], x[1] gave x[2]
+    NOTE_OVERRUN,   // barrier x[0] of `buffer`, for x[1]: two phases at a
+    NOTE_PENDING,   // barrier x[0] of `buffer`: x[1] of x[2] have not come
     NOTE_THREADS,   // warps x[0] (a bit each) by x[1] at b, by x[2] at a
 } NoteKind;
 
@@ -78,6 +80,7 @@ typedef struct BlockOrder BlockOrder;
 typedef struct {
     RaceState *race;            // made when needed
     BlockOrder *order;          // likewise
+    struct BarrierUse *barrier; // likewise
     Shadows home, *warp;
     int warp_count;
     Shade *scratch;             // by root buffer
@@ -115,6 +118,8 @@ struct Check {
     int race_count;
     BlockTouch **touch;         // by root, in launches whose blocks may meet
     OrderPlan *order;           // by launch
+    CheckWorker *grid;          // by block, of those that wait for each other
+    int64_t grid_blocks;
 };
 
 // record.c
@@ -166,6 +171,7 @@ void outputs_launch(Check *k, const InterpStep *s);
 // race.c - iterations of a T.Parallel
 void race_create(Check *k);
 void race_destroy(Check *k);
+void race_release(const Check *k, RaceState *r);    // of a worker
 void race_before(Check *k, const InterpStep *s);
 
 // race_block.c - blocks that load what others store
@@ -174,9 +180,15 @@ void race_block_before(Check *k, const InterpStep *s);
 
 // order.c, race_thread.c - threads of a block, and what they start
 void order_create(Check *k);
-void order_destroy(Check *k);
+void order_plan_release(Check *k);
+void order_release(BlockOrder *o);
 void order_begin(Check *k, const InterpStep *s);
 void race_thread_before(Check *k, const InterpStep *s);
+
+// barrier.c
+void barrier_begin(Check *k, const InterpStep *s);
+void barrier_before(Check *k, const InterpStep *s);
+void barrier_end(Check *k, const InterpStep *s);
 
 // bounds.c
 void bounds_before(Check *k, const InterpStep *s);
@@ -209,6 +221,9 @@ void report_values(Report *r);
 
 // report_order.c
 void report_order(Report *r);
+
+// barrier.c
+void report_barriers(Report *r);
 
 // dead.c
 void report_dead_stores(Report *r);

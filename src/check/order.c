@@ -12,7 +12,7 @@
 
 // ---- a block -------------------------------------------------------------
 
-static void release_order(BlockOrder *o)
+void order_release(BlockOrder *o)
 {
     if (!o)
         return;
@@ -25,13 +25,6 @@ static void release_order(BlockOrder *o)
     free(o->barrier);
     race_log_release(o);
     free(o);
-}
-
-void order_destroy(Check *k)
-{
-    for (int i = 0; i < k->worker_count; i++)
-        release_order(k->workers[i].order);
-    order_plan_release(k);
 }
 
 static BlockOrder *make_order(const OrderPlan *p, int launch)
@@ -99,7 +92,7 @@ void order_begin(Check *k, const InterpStep *s)
     const OrderPlan *p = &k->order[s->launch];
 
     if (w->order && w->order->launch != s->launch) {
-        release_order(w->order);
+        order_release(w->order);
         w->order = NULL;
     }
     if (!p->on)
@@ -174,6 +167,12 @@ static uint64_t warps_of(const Check *k, const InterpStep *s,
 
 // ---- waiting -------------------------------------------------------------
 
+static bool is_one_meeting(const Meeting *a, const Meeting *b)
+{
+    return a->id == b->id && (a->id >= 0 || (a->set == b->set &&
+                                             a->kind == b->kind));
+}
+
 // Those that wait for the same as the warp.
 static uint64_t companions(const Check *k, const BlockOrder *o, int warp)
 {
@@ -189,8 +188,8 @@ static uint64_t companions(const Check *k, const BlockOrder *o, int warp)
         there = &body[o->waiting[w].pc];
         if (there == here ||
             (here->op == INSTR_MEET && there->op == INSTR_MEET &&
-             k->code->meeting[here->a].id == k->code->meeting[there->a].id &&
-             k->code->meeting[here->a].set == k->code->meeting[there->a].set))
+             is_one_meeting(&k->code->meeting[here->a],
+                            &k->code->meeting[there->a])))
             warps |= UINT64_C(1) << w;
     }
     return warps;

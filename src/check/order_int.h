@@ -70,7 +70,6 @@ struct OrderPlan {
 };
 
 // order_plan.c
-void order_plan_release(Check *k);
 const OrderPlan *order_plan(const Check *k, int launch);
 
 // order.c

@@ -154,15 +154,15 @@ void race_destroy(Check *k)
     for (int i = 0; i < k->race_count; i++)
         free(k->race[i].root);
     free(k->race);
-    for (int i = 0; i < k->worker_count; i++) {
-        RaceState *r = k->workers[i].race;
+}
 
-        for (int b = 0; r && b < k->code->buffer_count; b++)
-            free(r->touched[b]);
-        if (r)
-            free(r->touched);
-        free(r);
-    }
+void race_release(const Check *k, RaceState *r)
+{
+    for (int b = 0; r && b < k->code->buffer_count; b++)
+        free(r->touched[b]);
+    if (r)
+        free(r->touched);
+    free(r);
 }
 
 // ---- a loop --------------------------------------------------------------

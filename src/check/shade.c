@@ -18,7 +18,7 @@ Shade *shade_of(Check *k, const InterpStep *s, int buffer)
 
     if (k->global[root].at)
         return &k->global[root];
-    return &k->workers[s->worker].scratch[root];
+    return &worker_of_step(k, s)->scratch[root];
 }
 
 bool shade_is_clean(const Shade *m)

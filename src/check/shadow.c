@@ -12,7 +12,8 @@
 
 CheckWorker *worker_of_step(const Check *k, const InterpStep *s)
 {
-    return &k->workers[s->worker];
+    return k->code->launch[s->launch].grid_sync ? &k->grid[s->block]
+                                                : &k->workers[s->worker];
 }
 
 Shadows *lanes_file(Check *k, const InterpStep *s)

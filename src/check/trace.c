@@ -239,7 +239,7 @@ static Step step_of(const Check *k, const InterpStep *s)
     bool more = i->op == INSTR_VOP || i->op == INSTR_OP;
 
     return (Step){.s = s,
-                  .operand = k->workers[s->worker].operand,
+                  .operand = worker_of_step(k, s)->operand,
                   .in = operand_type(i),
                   .out = result_type(i),
                   .arity = more ? lane_op_info((LaneOp)i->lane)->arity : 1,

@@ -370,6 +370,7 @@ bool thread_form(Lower *l, const IrExpr *e, Form *out);
 int set_where(Lower *l, const IrExpr *cond, bool holds);
 void note_let(Lower *l, const IrVar *v, const IrExpr *value);
 void let_others_come(Lower *l); // a SOFT here
+int place_here(Lower *l);       // in the loops around: a Progress
 
 // ---- lower_collective.c --------------------------------------------------
 // inside: of a collective loop or condition, where lets end with it.

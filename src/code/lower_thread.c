@@ -377,7 +377,7 @@ static void lower_together(Lower *l, const IrStmt *block, int i, int n)
 
 // ---- shared memory between threads ---------------------------------------
 
-void let_others_come(Lower *l)
+int place_here(Lower *l)
 {
     Progress p = {0};
     const LoopCtx *loop[PLACE_LOOPS];
@@ -395,7 +395,12 @@ void let_others_come(Lower *l)
     p.count = n;
     p.divergent = l->divergent;
     vec_push(l->arena, &l->places, p);
-    emit(l, (Instr){.op = INSTR_SOFT, .a = l->places.len - 1});
+    return l->places.len - 1;
+}
+
+void let_others_come(Lower *l)
+{
+    emit(l, (Instr){.op = INSTR_SOFT, .a = place_here(l)});
 }
 
 // A part that not all threads come to: the compiler may put a barrier before it

@@ -351,6 +351,7 @@ static void arrive(Lower *l, const IrStmt *s)
                              : s->op == OP_CP_ASYNC_BARRIER_NOINC
                                  ? INSTR_COPIES
                                  : 0,
+                    .d = place_here(l),
                     .a = access,
                     .b = bytes,
                     .c = l->par->mask});

@@ -152,7 +152,7 @@ bool jumped(Worker *w); // false: cancelled, stop
 
 // observe.c
 void run_observed(Worker *w, const Instr *i);
-void observe_launch(Worker *w, int launch);
+void observe_launch(Worker *w, int launch, int64_t blocks);
 void observe_block(Worker *w, bool begin);
 
 // exec_scalar.c

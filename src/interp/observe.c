@@ -33,7 +33,7 @@ static void set_step(const Worker *w, const Instr *i, InterpStep *s)
             s->slot_warp = k;
 }
 
-void observe_launch(Worker *w, int launch)
+void observe_launch(Worker *w, int launch, int64_t blocks)
 {
     const InterpObserver *o = w->run->options->observer;
     InterpStep s;
@@ -42,6 +42,7 @@ void observe_launch(Worker *w, int launch)
         return;
     w->launch = launch;
     set_step(w, NULL, &s);
+    s.blocks = blocks;
     o->launch(o->ctx, &s);
 }
 

@@ -1,8 +1,9 @@
 // observe.h - what a checker sees of a run: every instruction, before it runs.
 //
 // The hooks are called from all workers, a block's from one worker and in the
-// order of its instructions. They change nothing of the run. Without an
-// observer a run pays one test a list of instructions.
+// order of its instructions; blocks that wait for each other take turns on one.
+// They change nothing of the run. Without an observer a run pays one test a
+// list of instructions.
 #ifndef INTERP_OBSERVE_H
 #define INTERP_OBSERVE_H
 
@@ -16,6 +17,7 @@ typedef struct {
     const void *state;          // interp's own
     int worker, launch;
     int64_t block;              // linear, x fastest
+    int64_t blocks;             // of the launch, when it begins
     const Instr *instr;
     int pc;                     // its place in the launch's body
     const Slot *slot;           // values

@@ -300,16 +300,21 @@ static bool grid_of(Run *run, int launch, Blocks *b)
 
 // Every block keeps its warps and its memory; each goes as far as it can, then
 // all that wait for the grid go on.
+static void enter_grid(Blocks *b, Worker *w, const Crew *crew, int64_t i)
+{
+    w->crew = crew[i];
+    w->scratch = crew[i].scratch;
+    set_tensors(b->run, w);
+    enter_block(b, w, b->chosen ? b->chosen[i] : i);
+}
+
 static bool grid_turn(Blocks *b, Worker *w, Crew *crew, bool *some)
 {
     bool all = true;
 
     *some = false;
     for (int64_t i = 0; i < b->blocks && !w->stopped; i++) {
-        w->crew = crew[i];
-        w->scratch = crew[i].scratch;
-        set_tensors(b->run, w);
-        enter_block(b, w, b->chosen ? b->chosen[i] : i);
+        enter_grid(b, w, crew, i);
         if (!run_crew(w))
             all = false;
         crew[i] = w->crew;
@@ -353,6 +358,7 @@ static void start_grid(Blocks *b, Worker *w, Crew *crew)
         enter_block(b, w, b->chosen ? b->chosen[i] : i);
         w->crew = crew[i];
         start_crew(w, &b->run->code->launch[b->launch]);
+        observe_block(w, true);
         crew[i] = w->crew;
     }
 }
@@ -385,6 +391,8 @@ static void run_grid(Blocks *b)
     }
     stream_settle();
     for (int64_t i = 0; i < b->blocks; i++) {
+        enter_grid(b, w, crew, i);
+        observe_block(w, false);
         free(crew[i].scratch);
         free_crew(&crew[i]);
     }
@@ -405,7 +413,7 @@ void run_launch(Run *run, int launch)
         return;
     run->result->blocks_total += b.blocks;
     start_workers(run);
-    observe_launch(&run->workers[0], launch);
+    observe_launch(&run->workers[0], launch, b.blocks);
     if (run->code->launch[launch].grid_sync) {
         run_grid(&b);
         return;
