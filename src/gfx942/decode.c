@@ -321,6 +321,14 @@ static void decode_ds(IsaInstr *in, const uint32_t *at)
 
 enum { SADDR_OFF = 0x7f };
 
+bool isa_has_segment(IsaOp op, int segment)
+{
+    bool atomic = op >= OP_FLAT_ATOMIC_SWAP;
+
+    return segment == SEGMENT_GLOBAL || (segment == SEGMENT_SCRATCH && !atomic)
+           || (segment == SEGMENT_FLAT && !isa_marked(&infos[op], 'l'));
+}
+
 static void decode_flat(IsaInstr *in, const uint32_t *at)
 {
     const IsaInfo *info = &infos[in->op];
@@ -411,6 +419,8 @@ bool isa_decode(const uint32_t *at, size_t count, IsaInstr *out)
     if (e == ENC_COUNT || count < out->words)
         return false;
     out->op = find_op(e, number_of(e, at[0]));
+    if (e == ENC_FLAT && !isa_has_segment((IsaOp)out->op, bits(at[0], 14, 2)))
+        out->op = OP_UNKNOWN;
     if (out->op == OP_UNKNOWN)
         return false;
     switch (e) {

@@ -67,6 +67,10 @@ typedef struct {
 // set to what is skipped, when there is none or it is cut off.
 bool isa_decode(const uint32_t *at, size_t count, IsaInstr *out);
 
+// Whether a FLAT instruction is there for a segment: each has a number in all
+// three, scratch has no atomics, and flat none straight to LDS.
+bool isa_has_segment(IsaOp op, int segment);
+
 // As llvm-objdump prints it, without its comment.
 void isa_print(TextBuf *out, const IsaInstr *in);
 

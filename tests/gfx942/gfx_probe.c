@@ -70,14 +70,15 @@ static int words(void)
 
 static int covered(void)
 {
-    static const char *const segments[] = {"flat_", "global_", "scratch_"};
+    static const char *const segments[] = {"flat_", "scratch_", "global_"};
     for (int op = 1; op < OP_TOTAL; op++) {
         const IsaInfo *info = isa_info((IsaOp)op);
         if (!gfx_executes((IsaOp)op))
             continue;
-        for (int i = 0; i < (info->encoding == ENC_FLAT ? 3 : 1); i++)
-            printf("%s%s\n", info->encoding == ENC_FLAT ? segments[i] : "",
-                   info->name);
+        bool flat = info->encoding == ENC_FLAT;
+        for (int i = 0; i < (flat ? 3 : 1); i++)
+            if (!flat || isa_has_segment((IsaOp)op, i))
+                printf("%s%s\n", flat ? segments[i] : "", info->name);
     }
     return 0;
 }

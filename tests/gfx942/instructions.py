@@ -906,6 +906,24 @@ scalar("s_getpc_b64 s[26:27]\n s_add_u32 s26, s26, 16\n"
        " s_addc_u32 s27, s27, 0\n s_swappc_b64 s[28:29], s[26:27]\n"
        " s_mov_b32 s28, 1\n s_sub_u32 s24, s26, s28\n s_mov_b32 s25, 0",
        lambda a, b, scc, old: (4, 0))
+scalar(" s_getpc_b64 s[26:27]\n s_add_u32 s26, s26, 20\n"
+       " s_addc_u32 s27, s27, 0\n s_mov_b64 s[24:25], 5\n"
+       " s_setpc_b64 s[26:27]\n s_mov_b32 s24, 1\n s_cmp_lg_u32 s30, 0",
+       lambda a, b, scc, old: (5, scc))
+# A bit of s24 for each branch that is not taken: all of the first six are.
+scalar(" s_mov_b64 s[26:27], vcc\n s_mov_b64 s[28:29], exec\n"
+       " s_mov_b64 s[24:25], 0\n" + "".join(
+           f" {before}\n s_cbranch_{kind} 1\n s_bitset1_b32 s24, {i}\n"
+           for i, (before, kind) in enumerate([
+               ("s_mov_b64 vcc, 0", "vccz"), ("s_mov_b64 vcc, 4", "vccnz"),
+               ("s_mov_b64 exec, 0", "execz"), ("s_mov_b64 exec, 4", "execnz"),
+               ("s_cmp_eq_u32 s24, -1", "scc0"), ("s_cmp_lg_u32 s24, -1", "scc1"),
+               ("s_mov_b64 vcc, 8", "vccz"), ("s_mov_b64 vcc, 0", "vccnz"),
+               ("s_mov_b64 exec, 8", "execz"), ("s_mov_b64 exec, 0", "execnz"),
+               ("s_cmp_lg_u32 s24, -1", "scc0"), ("s_cmp_eq_u32 s24, -1", "scc1"),
+           ])) + " s_branch 1\n s_bitset1_b32 s24, 12\n"
+       " s_mov_b64 vcc, s[26:27]\n s_mov_b64 exec, s[28:29]\n"
+       " s_cmp_lg_u32 s30, 0", lambda a, b, scc, old: (0xfc0, scc))
 
 # EXEC afterwards, and what was saved.
 SAVES = {"and": lambda a, e: a & e, "or": lambda a, e: a | e,
@@ -1131,6 +1149,13 @@ for name, size, sign in ("ubyte", 1, 0), ("sbyte", 1, 1), ("ushort", 2, 0), (
            "s[12:13] offset:3072" + WAIT + " v_lshlrev_b32 v22, 2, v0\n"
            " v_add_u32 v22, 0xc00, v22\n ds_read_b32 v8, v22" + WAIT,
            load_value(size, sign, "", 0))
+    memory(SCRATCH + f" s_mov_b32 m0, 64\n scratch_load_lds_{name} off, off "
+           "offset:16" + WAIT + " v_lshlrev_b32 v22, 2, v0\n"
+           " ds_read_b32 v8, v22 offset:80" + WAIT,
+           load_value(size, sign, "", 0, False))
+memory(SCRATCH + " s_mov_b32 m0, 64\n scratch_load_lds_dword off, off offset:20"
+       + WAIT + " v_lshlrev_b32 v22, 2, v0\n ds_read_b32 v8, v22 offset:84"
+       + WAIT, lambda x: (words_of(data(x, False)[:, 4:8], U32), None))
 
 # Atomics: v[6:7] goes to the lane's own bytes; v8 or v[8:9] is what was there,
 # then the new value is read back and added.
