@@ -362,6 +362,11 @@ Check *check_create(const Code *c, const CheckOptions *options)
     return k;
 }
 
+bool check_wants_places(const Code *c)
+{
+    return c->no_auto_sync;
+}
+
 const InterpObserver *check_observer(const Check *k)
 {
     return k->observer;

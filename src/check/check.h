@@ -68,12 +68,22 @@ typedef struct {
     int64_t block;
 } CheckTarget;
 
+// The bytes of a shared buffer in its launch's arena; none: not known.
+typedef struct {
+    int64_t offset, bytes;
+} SharedPlace;
+
 typedef struct {
     const CheckTarget *trace;   // follow values of this block alone; or NULL
     unsigned groups;            // 1 << CHECK_..., what is wanted
     const bool *empty;          // by parameter: comes without contents
     bool some_blocks;           // not all blocks will run
+    const SharedPlace *place;   // by launch and buffer; or NULL
 } CheckOptions;
+
+// Whether the program alone orders accesses, so that the bytes that buffers
+// share matter.
+bool check_wants_places(const Code *c);
 
 typedef struct Check Check;
 

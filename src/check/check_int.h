@@ -22,7 +22,7 @@ typedef enum {
     NOTE_BEGIN,     // ... begins at a: doubles x[0], x[1] gave x[2]
     NOTE_OVERRUN,   // barrier x[0] of `buffer`, for x[1]: two phases at a
     NOTE_PENDING,   // barrier x[0] of `buffer`: x[1] of x[2] have not come
-    NOTE_THREADS,   // warps x[0] (a bit each) by x[1] at b, by x[2] at a
+    NOTE_THREADS,   // warps x[0] (a bit each) at b; race_side of b and of a
 } NoteKind;
 
 enum { MOST_NOTES = 1 << 12, NOTE_LOOPS = 4 };

@@ -27,7 +27,7 @@ enum { MOST_LANES = 4096 };
 
 // What one instruction accesses at one moment.
 typedef struct {
-    int pc;
+    int pc, root;
     Way way;
     bool spread;                // by warps that do not share out the elements
     Moment when;
@@ -44,12 +44,18 @@ typedef struct {
 } EntryList;
 
 typedef struct RaceLog {
-    EntryList *buffer;          // by root
+    EntryList *buffer;          // by root; the last: of the arena's bytes
     int buffers;
     Units now;                  // of the access that is looked at
     int64_t unit[CODE_LANES];   // and by lane, of those that take part
     int lane[CODE_LANES], lanes;
 } RaceLog;
+
+// Who made an access, how and of which buffer, as one number of a note.
+static inline int64_t race_side(const Entry *e)
+{
+    return (int64_t)e->root << 16 | (int64_t)e->way << 8 | (int64_t)e->when.by;
+}
 
 RaceLog *race_log(const Check *k, BlockOrder *o);
 void race_log_reset(BlockOrder *o);     // a block begins

@@ -90,12 +90,12 @@ bool units_meet(const Units *a, const Units *b)
 
 RaceLog *race_log(const Check *k, BlockOrder *o)
 {
-    size_t n = (size_t)k->code->buffer_count + 1;
+    int n = k->code->buffer_count + 1;
 
     if (!o->log) {
         o->log = xcalloc(1, sizeof *o->log);
-        o->log->buffers = k->code->buffer_count;
-        o->log->buffer = xcalloc(n, sizeof *o->log->buffer);
+        o->log->buffers = n;
+        o->log->buffer = xcalloc((size_t)n, sizeof *o->log->buffer);
     }
     return o->log;
 }
@@ -168,6 +168,7 @@ static Entry *new_entry(const BlockOrder *o, EntryList *l, const Entry *like)
     }
     e = &l->at[l->len++];
     e->pc = like->pc;
+    e->root = like->root;
     e->way = like->way;
     e->spread = like->spread;
     e->when = like->when;
@@ -184,6 +185,7 @@ Entry *race_log_add(BlockOrder *o, EntryList *l, const Entry *like,
 
     for (int i = l->len - 1; i >= 0 && !e; i--)
         if (l->at[i].pc == like->pc && l->at[i].way == like->way &&
+            l->at[i].root == like->root &&
             l->at[i].step == like->step &&
             same_moment(&l->at[i].when, &like->when))
             e = &l->at[i];

@@ -15,6 +15,7 @@ typedef struct {
     BlockOrder *order;
     RaceLog *log;
     int root;
+    int64_t base, width;        // units: where element 0 begins, of an element
     OrderBy by;
     const Access *access;       // of lanes or one element, or NULL
     uint64_t warps;             // that make it or start it
@@ -42,19 +43,18 @@ static bool changes(const Seen *n, const Entry *e)
                                                : NULL;
     const CodeBuffer *b;
     size_t lane;
-    int width;
 
-    if (!value || is_in_place(n, value))
+    if (!value || e->root != n->root || is_in_place(n, value))
         return true;
     b = &n->k->code->buffer[n->access->buffer];
     lane = lane_bytes(lane_type_of(b->dtype));
-    width = shade_width(n->k, n->access->buffer);
     for (int j = 0; j < n->log->lanes; j++) {
         uint64_t old = 0;
 
         if (!units_have(&e->units, n->log->unit[j]))
             continue;
-        interp_read(n->s, n->access->buffer, n->log->unit[j] / width, 1, &old);
+        interp_read(n->s, n->access->buffer,
+                    (n->log->unit[j] - n->base) / n->width, 1, &old);
         if (memcmp(&old, value + (size_t)n->log->lane[j] * lane, lane))
             return true;
     }
@@ -100,6 +100,12 @@ static bool is_one_loop(const Seen *n, const Entry *e)
            same_stmt(n, e);
 }
 
+// What another buffer left in the same bytes is read by nobody.
+static bool is_left_over(const Seen *n, const Entry *e)
+{
+    return e->root != n->root && n->what.way == LOADS;
+}
+
 static bool both_read_or_add(const Seen *n, const Entry *e)
 {
     return e->way == n->what.way && e->way != STORES;
@@ -111,8 +117,8 @@ static void tell(const Seen *n, const Entry *e, int lane)
 
     if (!x->count) {
         x->x[0] = (int64_t)e->when.warps;
-        x->x[1] = e->when.by;
-        x->x[2] = n->what.when.by;
+        x->x[1] = race_side(e);
+        x->x[2] = race_side(&n->what);
     }
     if (n->s->warp >= 0)
         note_lane(x, n->s, lane);
@@ -125,7 +131,7 @@ static void hold_against(const Seen *n, const EntryList *l)
         const Entry *e = &l->at[i];
 
         if (both_read_or_add(n, e) || is_one_queue(n, e) ||
-            is_one_loop(n, e) ||
+            is_one_loop(n, e) || is_left_over(n, e) ||
             order_unheard(n->order, n->by, &e->when, n->warps) < 0 ||
             may_be_own(n, e) || !units_meet(&e->units, &n->log->now) ||
             (n->what.way == STORES && !changes(n, e)))
@@ -170,15 +176,33 @@ static void hold_lanes(const Seen *n, const EntryList *l)
 
 // ---- accesses ------------------------------------------------------------
 
+static const SharedPlace *place_of(const Seen *n)
+{
+    const SharedPlace *p = n->k->options.place;
+    int64_t count = shade_of(n->k, n->s, n->root)->count;
+
+    if (!p)
+        return NULL;
+    p += (int64_t)n->s->launch * n->k->code->buffer_count + n->root;
+    return p->bytes > 0 && count > 0 && p->bytes % count == 0 ? p : NULL;
+}
+
+// Buffers whose place is known share a log.
+static EntryList *log_of(const Seen *n)
+{
+    return &n->log->buffer[place_of(n) ? n->log->buffers - 1 : n->root];
+}
+
 static void see(Seen *n)
 {
-    EntryList *l = &n->log->buffer[n->root];
+    EntryList *l = log_of(n);
     Entry *e;
 
     if (!n->log->now.words)
         return;
     l->by = n->by;
     n->what.pc = n->s->pc;
+    n->what.root = n->root;
     if (is_parted(n)) {
         n->what.step = n->order->step[n->s->warp];
         hold_lanes(n, l);
@@ -195,6 +219,7 @@ static void see(Seen *n)
 static void begin(Seen *n, int buffer, Way way)
 {
     const OrderPlan *p = order_plan(n->k, n->s->launch);
+    const SharedPlace *place;
 
     n->root = root_of_buffer(n->k->code, buffer);
     n->access = NULL;
@@ -203,6 +228,13 @@ static void begin(Seen *n, int buffer, Way way)
     order_moment(n->k, n->s, n->order, &n->what.when);
     n->log->now.words = 0;
     n->log->lanes = 0;
+    n->base = 0;
+    n->width = shade_width(n->k, buffer);
+    place = place_of(n);
+    if (!place)
+        return;
+    n->base = place->offset;
+    n->width *= place->bytes / shade_of(n->k, n->s, n->root)->count;
 }
 
 // Registers are each thread's own, but for what the matrix unit does to them.
@@ -218,7 +250,6 @@ static bool is_watched(const Seen *n, int buffer)
 static void see_lanes(Seen *n, const Access *a, int reg, Way way)
 {
     const int32_t *mask = reg < 0 ? NULL : n->s->v[reg];
-    int width = shade_width(n->k, a->buffer);
     InterpTouch t;
 
     begin(n, a->buffer, way);
@@ -230,8 +261,9 @@ static void see_lanes(Seen *n, const Access *a, int reg, Way way)
 
         if ((mask && !mask[j]) || (t.offset && !t.inside[j]) || at < 0)
             continue;
-        units_add(&n->log->now, at * width, width);
-        n->log->unit[n->log->lanes] = at * width;
+        at = n->base + at * n->width;
+        units_add(&n->log->now, at, n->width);
+        n->log->unit[n->log->lanes] = at;
         n->log->lane[n->log->lanes++] = j;
     }
     see(n);
@@ -239,15 +271,15 @@ static void see_lanes(Seen *n, const Access *a, int reg, Way way)
 
 static void see_one(Seen *n, const Access *a, Way way)
 {
-    int width = shade_width(n->k, a->buffer);
     int64_t at;
 
     if (!interp_touch_one(n->s, a, &at) || at < 0)
         return;
     begin(n, a->buffer, way);
     n->access = a;
-    units_add(&n->log->now, at * width, width);
-    n->log->unit[0] = at * width;
+    at = n->base + at * n->width;
+    units_add(&n->log->now, at, n->width);
+    n->log->unit[0] = at;
     n->log->lane[0] = 0;
     n->log->lanes = 1;
     see(n);
@@ -256,7 +288,6 @@ static void see_one(Seen *n, const Access *a, Way way)
 static void see_matrix(Seen *n, const Matrix *m, int64_t rows, int64_t cols,
                        Way way)
 {
-    int width = shade_width(n->k, m->buffer);
     InterpMatrix x;
 
     if (!is_watched(n, m->buffer) ||
@@ -266,13 +297,15 @@ static void see_matrix(Seen *n, const Matrix *m, int64_t rows, int64_t cols,
     n->what.spread = true;
     for (int64_t r = 0; r < rows; r++)
         if (x.col_step == 1)
-            units_add(&n->log->now, (x.at + r * x.row_step) * width,
-                      cols * width);
+            units_add(&n->log->now,
+                      n->base + (x.at + r * x.row_step) * n->width,
+                      cols * n->width);
         else
             for (int64_t c = 0; c < cols; c++)
                 units_add(&n->log->now,
-                          (x.at + r * x.row_step + c * x.col_step) * width,
-                          width);
+                          n->base + (x.at + r * x.row_step + c * x.col_step) *
+                                        n->width,
+                          n->width);
     see(n);
 }
 
@@ -293,7 +326,8 @@ static void see_all(Seen *n, int buffer, Way way)
         return;
     begin(n, buffer, way);
     n->what.spread = true;
-    units_add(&n->log->now, 0, count);
+    units_add(&n->log->now, n->base,
+              count / shade_width(n->k, buffer) * n->width);
     see(n);
 }
 

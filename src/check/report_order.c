@@ -1,37 +1,38 @@
 // report_order.c - accesses of threads and of what they started, as findings.
-#include "check/order_int.h"
+#include "check/race_int.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-static InstrOp op_at(const Report *r, int launch, int pc)
+// One of the two accesses of a note.
+typedef struct {
+    int root;
+    Way way;
+    MadeBy by;
+} Side;
+
+static Side side_of(int64_t x)
 {
-    return (InstrOp)r->k->code->launch[launch].body.code[pc].op;
+    return (Side){(int)(x >> 16), (Way)(x >> 8 & 0xff), (MadeBy)(x & 0xff)};
 }
 
-static bool loads_at(const Report *r, const Note *n, int pc)
+static Side earlier(const Note *n)
 {
-    InstrOp op = op_at(r, n->launch, pc);
-    const Code *c = r->k->code;
-    const Instr *i = &c->launch[n->launch].body.code[pc];
-
-    if (op == INSTR_GEMM)
-        return c->buffer[c->gemm[i->a].c.buffer].root != n->buffer;
-    if (op == INSTR_REDUCE)
-        return c->buffer[c->reduction[i->a].dst].root != n->buffer;
-    if (op == INSTR_SCAN)
-        return c->buffer[c->scan[i->a].dst.buffer].root != n->buffer;
-    return op == INSTR_VLOAD || op == INSTR_LOAD;
+    return side_of(n->x[1]);
 }
 
-static FindingId id_of(const Report *r, const Note *n)
+static Side later(const Note *n)
 {
-    MadeBy before = (MadeBy)n->x[1], now = (MadeBy)n->x[2];
+    return side_of(n->x[2]);
+}
 
-    if (before == MADE_BY_WARPS && now == MADE_BY_WARPS)
+static FindingId id_of(const Note *n)
+{
+    Side before = earlier(n), now = later(n);
+
+    if (before.by == MADE_BY_WARPS && now.by == MADE_BY_WARPS)
         return FINDING_RACE_THREADS;
-    if (loads_at(r, n, n->a) && before != MADE_BY_WARPS &&
-        !loads_at(r, n, n->b))
+    if (now.way == LOADS && before.by != MADE_BY_WARPS && before.way != LOADS)
         return FINDING_ASYNC_READ;
     return FINDING_ASYNC_OVERWRITE;
 }
@@ -70,12 +71,16 @@ static const char *started_as(MadeBy by)
 
 static void note_other(const Report *r, CheckFinding *f, const Note *n)
 {
+    Side e = earlier(n);
     TextBuf b = {0};
 
-    if (n->x[1] != MADE_BY_WARPS) {
-        buf_puts(&b, started_as((MadeBy)n->x[1]));
+    if (e.by != MADE_BY_WARPS) {
+        buf_puts(&b, started_as(e.by));
     } else {
-        buf_puts(&b, loads_at(r, n, n->b) ? "loaded here" : "stored here");
+        if (e.root != n->buffer)
+            buf_printf(&b, "'%.*s', which has the same bytes, is ",
+                       TEXT_ARG(name_of(r, e.root)));
+        buf_puts(&b, e.way == LOADS ? "loaded here" : "stored here");
         if (r->k->code->launch[n->launch].per_thread) {
             buf_puts(&b, " by ");
             put_warps(&b, (uint64_t)n->x[0]);
@@ -155,7 +160,8 @@ static CheckFinding *same_cause(const Report *r, FindingId id, Span at,
 
 static Text message_of(const Report *r, const Note *n, FindingId id)
 {
-    bool loads = loads_at(r, n, n->a);
+    Side e = earlier(n);
+    bool loads = later(n).way == LOADS;
     Text name = name_of(r, n->buffer);
 
     if (id == FINDING_ASYNC_READ)
@@ -164,12 +170,17 @@ static Text message_of(const Report *r, const Note *n, FindingId id)
     if (id == FINDING_ASYNC_OVERWRITE)
         return text_format(r->a, "'%.*s' is overwritten while it may still be "
                            "%s", TEXT_ARG(name),
-                           loads_at(r, n, n->b) ? "read" : "written");
+                           e.way == LOADS ? "read" : "written");
+    if (e.root != n->buffer)
+        return text_format(r->a, "stores elements of '%.*s' over those of "
+                           "'%.*s' that other threads %s", TEXT_ARG(name),
+                           TEXT_ARG(name_of(r, e.root)),
+                           e.way == LOADS ? "load" : "store");
     return text_format(r->a, "%s elements of '%.*s' that other threads %s",
                        loads ? "loads" : "stores", TEXT_ARG(name),
-                       loads_at(r, n, n->b) ? "load"
-                       : loads              ? "store"
-                                            : "store as well");
+                       e.way == LOADS ? "load"
+                       : loads        ? "store"
+                                      : "store as well");
 }
 
 // Who did not wait for what fills a tile does not know either that it is done
@@ -180,7 +191,7 @@ static bool follows_from_read(const Report *r, const Note *n)
         const Note *x = &r->notes[i];
 
         if (x->kind == NOTE_THREADS && x->launch == n->launch &&
-            x->buffer == n->buffer && id_of(r, x) == FINDING_ASYNC_READ)
+            x->buffer == n->buffer && id_of(x) == FINDING_ASYNC_READ)
             return true;
     }
     return false;
@@ -198,11 +209,11 @@ static void note_more(const Report *r, CheckFinding *f, const Note *n,
 
 static void report_one(Report *r, const Note *n)
 {
-    FindingId id = id_of(r, n);
+    FindingId id = id_of(n);
     Span at = span_of(r, n->launch, n->a), other = span_of(r, n->launch, n->b);
     CheckFinding *f = same_cause(r, id, at, other);
 
-    if (id == FINDING_ASYNC_OVERWRITE && !loads_at(r, n, n->b) &&
+    if (id == FINDING_ASYNC_OVERWRITE && earlier(n).way != LOADS &&
         follows_from_read(r, n))
         return;
     if (!f) {

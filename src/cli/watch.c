@@ -122,6 +122,48 @@ static void for_targets(RunWatch *w, KernelObject *k, CheckFindings *found)
                       w->report.cli->arena, found);
 }
 
+// ---- bytes that buffers share -----------------------------------------------
+
+static void place_buffers(const Plan *p, int launch, int buffers,
+                          SharedPlace *out)
+{
+    const PlanLaunch *l = &p->launches[launch];
+
+    for (int i = 0; i < l->buffer_count; i++) {
+        const PlanBuffer *b = &l->buffers[i];
+
+        if (b->ir && b->ir->id < buffers && !b->is_static && !b->is_unused &&
+            b->copies == 1)
+            out[b->ir->id] = (SharedPlace){b->offset, b->bytes};
+    }
+}
+
+// Where upstream's compiler puts shared buffers on the device that runs, if
+// that is needed and can be planned.
+static const SharedPlace *places_of(RunWatch *w, KernelObject *k,
+                                    const Code *code)
+{
+    Cli *c = w->report.cli;
+    const Device *device[DEVICE_COUNT];
+    int buffers = k->ir->buffer_count;
+    bool quiet;
+    SharedPlace *out;
+    Plan *p;
+
+    if (!check_wants_places(code))
+        return NULL;
+    cli_devices(c, "h100", device, DEVICE_COUNT);
+    quiet = diag_quiet(c->diag, true);
+    p = plan_build(c->arena, k->ir, device[0], PLAN_TILELANG);
+    diag_quiet(c->diag, quiet);
+    if (!p)
+        return NULL;
+    out = new_array(c->arena, SharedPlace, p->launch_count * buffers + 1);
+    for (int i = 0; i < p->launch_count; i++)
+        place_buffers(p, i, buffers, &out[i * buffers]);
+    return out;
+}
+
 // ---- around a run -----------------------------------------------------------
 
 void watch_begin(RunWatch *w, KernelObject *k, CodeMode mode, const bool *empty,
@@ -132,6 +174,8 @@ void watch_begin(RunWatch *w, KernelObject *k, CodeMode mode, const bool *empty,
                       .empty = empty,
                       .some_blocks = some_blocks};
 
+    if (code)
+        o.place = places_of(w, k, code);
     w->running = code ? check_create(code, &o) : NULL;
     if (w->running)
         *observer = check_observer(w->running);
