@@ -3,6 +3,7 @@
 
 Usage: upstream-plan.py CASES [ID|-] [TARGET] >TABLE
        upstream-plan.py CASES ID TARGET source     # to look at one
+       upstream-plan.py CASES ID TARGET again >TABLE
 
 Needs the wheel `tilelang` (pip install tilelang==0.1.13), no GPU. CASES has
 one kernel a line: ID FILE KERNEL NAME=VALUE...; FILE is relative to the top
@@ -13,21 +14,28 @@ of the source tree. Each is lowered for each target, and a table of
 is printed. Nothing of the generated text is kept but numbers and the names
 that the program itself gave its buffers. tests/data/plan/README.md says what
 each fact means and how it is read off.
+
+Whether a proof fits the steps that upstream's solver may take can depend on
+what the process proved before. `again` lowers up to 20 times with other proofs
+in between, until upstream has stopped and has not: `perhaps`.
 """
 import ast
 import importlib.machinery
 import importlib.util
 import logging
 import os
+import random
 import re
 import sys
 import zlib
 
 import numpy as np
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 logging.disable(logging.CRITICAL)
 import tilelang  # noqa: E402
 from tilelang import ir as upstream_ir, tvm  # noqa: E402
+from upstream_steps import unsettle  # noqa: E402
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TARGETS = {
@@ -442,32 +450,50 @@ def refusal(e):
     return f"refused {type(e).__name__}"
 
 
+def plan(case, title):
+    """All facts of a case, or that upstream stops."""
+    _, path, kernel, *arguments = case
+    facts = Facts()
+    try:
+        art = lower(path, kernel, arguments,
+                    tvm.target.Target(TARGETS[title]), facts)
+    except Exception as e:
+        return [("-", "lower", "-", refusal(e))]
+    return [*rows(art, facts), *kernel_rows(facts)]
+
+
+def plan_again(case, title):
+    """The same, and `perhaps` where upstream stops at times."""
+    rnd, kept, lowered, stopped = random.Random(1), [], [], []
+    while len(lowered) + len(stopped) < 20 and not (lowered and stopped):
+        found = plan(case, title)
+        (stopped if found[0][1] == "lower" else lowered).append(found)
+        for _ in range(4):
+            unsettle(rnd, kept)
+    if lowered and stopped:
+        return [("-", "lower", "-", "perhaps"), *lowered[0]]
+    return (lowered or stopped)[0]
+
+
 def main():
     only = sys.argv[2:]
     print("# made by tools/upstream-plan.py with tilelang "
           f"{tilelang.__version__}")
     print("# case\ttarget\tlaunch\tfact\tsubject\tvalue")
     watch_partitions()
-    for name, path, kernel, *arguments in cases_of(sys.argv[1]):
-        if only and only[0] not in (name, "-"):
+    for case in cases_of(sys.argv[1]):
+        if only and only[0] not in (case[0], "-"):
             continue
         for title, spec in TARGETS.items():
             if len(only) > 1 and only[1] != title:
                 continue
-            facts = Facts()
-            try:
-                art = lower(path, kernel, arguments, tvm.target.Target(spec),
-                            facts)
-            except Exception as e:
-                print(name, title, "-", "lower", "-", refusal(e), sep="\t")
-                if len(only) > 2:
-                    raise
+            if only[2:] == ["source"]:
+                print(lower(case[1], case[2], case[3:],
+                            tvm.target.Target(spec), Facts()).kernel_source)
                 continue
-            if len(only) > 2:
-                print(art.kernel_source)
-                continue
-            for row in [*rows(art, facts), *kernel_rows(facts)]:
-                print(name, title, *row, sep="\t", flush=True)
+            again = only[2:] == ["again"]
+            for row in (plan_again if again else plan)(case, title):
+                print(case[0], title, *row, sep="\t", flush=True)
 
 
 if __name__ == "__main__":

@@ -112,39 +112,79 @@ int plan_workspaces(const PlanState *p, const PlanOp *op, PlanStep *steps)
     return count;
 }
 
-// Upstream must prove that which elements a thread has does not depend on the
-// digits that are threads. It leaves what its rules cannot do to a general
-// solver with a budget of steps: too few where two parts of the local number lie
-// beyond the first threads, and where one does and many threads follow it, enough
-// for some tiles and not for others.
+// What upstream has to prove of a reduction, by the digits from the first one
+// that is threads: `first` threads with `low` elements of a thread before them,
+// `between` elements of it until the next threads, and `top` threads after
+// those. `parts` digits are elements; the last of them has `last`.
+typedef struct {
+    int low, first, between, top, parts, last;
+} Proof;
+
+static Proof proof_of(const Digits *d)
+{
+    Proof f = {.low = 1, .between = 1, .top = 1};
+
+    for (int i = 0; i < d->len; i++) {
+        int e = d->at[i].extent;
+        if (!d->at[i].thread && !f.first) {
+            f.low *= e;
+        } else if (!d->at[i].thread) {
+            f.parts++;
+            f.last = e;
+        } else if (!f.first) {
+            f.first = e;
+        } else if (f.parts) {
+            f.between = f.last;
+            f.top *= e;
+        }
+    }
+    return f;
+}
+
+typedef enum { PROVED, PERHAPS, NEVER } Outcome;
+
+// Upstream proves that which elements a thread has does not depend on the digits
+// that are threads. What its rules cannot do goes to a general solver with a
+// budget of steps. Those grow with `top`, how often the digits before it repeat;
+// within a factor of two they depend on the order in which the solver met its
+// terms, and so on what the process compiled before. docs/plan.md has the
+// numbers that this was read off.
+static Outcome prove(const Proof *f, bool is_last_of_two)
+{
+    if (f->top == 1)
+        return f->parts < 2 || (f->parts == 2 && f->last == 2) ? PROVED
+                                                                : PERHAPS;
+    if (f->parts > 1)
+        return NEVER;
+    if (f->top == 2)
+        return PROVED;
+    if (f->top == 4 && f->low == 1)
+        return f->first <= 8 || f->between == 2 ? PROVED : PERHAPS;
+    if (f->top == 4)
+        return f->first == 4 && f->between == 2 && is_last_of_two ? PROVED
+                                                                  : PERHAPS;
+    if (f->low == 1 || (f->low == 4 && f->between == 2 && f->top == 8))
+        return PERHAPS;
+    return NEVER;
+}
+
 void plan_reduce_refusal(const IrReduceShape *r, const PlanFragment *src,
                          const char **never, const char **perhaps)
 {
     Digits d = digits_of(r, src);
-    int locals = 0, low = -1, top = -1, between = 1;
+    Proof f = proof_of(&d);
+    Outcome outcome = prove(&f, src->rank == 2 && r->dim == 1);
 
-    for (int i = 0; i < d.len; i++) {
-        const Digit *g = &d.at[i];
-        if (g->thread && g->extent & (g->extent - 1))
+    for (int i = 0; i < d.len; i++)
+        if (d.at[i].thread && d.at[i].extent & (d.at[i].extent - 1))
             *never = "a reduction over threads that are no power of two";
-        if (g->thread) {
-            low = low < 0 ? i : low;
-            top = i;
-        } else if (low >= 0) {
-            locals++;
-            between = g->extent;
-        }
-    }
-    if (low == top || !locals)
-        return;
-    bool few = d.at[top].extent == 2 ||
-               (low == 0 && between == 2 && d.at[top].extent <= 4);
-    if (locals > 1)
+    if (outcome == NEVER)
         *never = "a reduction where which elements a thread has is too much to "
                  "prove";
-    else if (!few)
-        *perhaps = "a reduction where which elements a thread has may be too "
-                   "much to prove";
+    else if (outcome == PERHAPS)
+        *perhaps = "a reduction where to prove which elements a thread has takes "
+                   "about as many steps as may be: what was compiled before "
+                   "decides";
 }
 
 // Results that one thread has a part of: so often it takes part in a step.
