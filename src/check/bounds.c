@@ -1,8 +1,10 @@
-// bounds.c - global indices that only the guard of the access saves.
+// bounds.c - indices that only the guard of the access saves.
 //
-// Past the end an index that moves with the loop is a ragged tile: silent. A
-// negative one is a finding, unless a tile copy may leave its tensor there,
-// and so is a number that was loaded from memory and lies outside.
+// Past a tensor's end an index that moves with the loop is a ragged tile:
+// silent, or a note where that was asked for. A negative one is a finding, and
+// so is a number that was loaded from memory and lies outside. A tile copy
+// guards its tile in the block's memory as well: there both ends are findings.
+// Other accesses of such memory interp reports itself.
 #include "check/check_int.h"
 
 // Which instructions touch memory, and where their mask is.
@@ -47,22 +49,30 @@ static bool is_too_large(const Access *a, int d, int64_t at)
     return at > INT32_MAX && !(a->wide >> d & 1);
 }
 
-static bool is_bad(const Access *a, int d, int64_t at, int64_t extent)
+// What an index is, or NOTE_NONE.
+static NoteKind judge(const Check *k, const Access *a, int d, int64_t at,
+                      int64_t extent)
 {
+    bool outside = at < 0 || at >= extent;
+
+    if (!is_global(k, a->buffer))
+        return outside && a->clipped >> d & 1 ? NOTE_INDEX : NOTE_NONE;
     if (is_too_large(a, d, at))
-        return true;
-    if (a->loaded >> d & 1)
-        return at < 0 || at >= extent;
-    return at < 0 && !(a->clipped >> d & 1);
+        return NOTE_OVERFLOW;
+    if (at < 0 || (outside && a->loaded >> d & 1))
+        return NOTE_INDEX;
+    return outside && k->options.tails ? NOTE_TAIL : NOTE_NONE;
 }
 
-static void note_index(Check *k, const InterpStep *s, const Access *a, int d,
-                       int lane, int64_t at, int64_t extent)
+static void check_index(Check *k, const InterpStep *s, const Access *a, int d,
+                        int lane, int64_t at, int64_t extent)
 {
-    bool large = is_too_large(a, d, at);
-    Note *n =
-        note(k, s, large ? NOTE_OVERFLOW : NOTE_INDEX, d, a->buffer, 0);
+    NoteKind kind = judge(k, a, d, at, extent);
+    Note *n;
 
+    if (kind == NOTE_NONE)
+        return;
+    n = note(k, s, kind, d, a->buffer, 0);
     if (!n->count) {
         n->x[0] = d;
         n->x[1] = at;
@@ -89,20 +99,20 @@ static void check_lanes(Check *k, const InterpStep *s, const Access *a, int d,
     const int32_t *active = mask < 0 ? NULL : s->v[mask];
     int64_t extent = interp_extent(s, a->buffer, d);
     bool by_row = s->instr->flags & INSTR_ROW;
+    bool global = is_global(k, a->buffer);
     int n = by_row ? s->rows : s->n;
 
-    if (a->dim[d].lanes < 0 && !(a->loaded >> d & 1) &&
-        extreme(s, &a->dim[d], -1) >= 0 &&
-        extreme(s, &a->dim[d], 1) <= INT32_MAX)
-        return;
-    for (int j = 0; j < n; j++) {
-        int64_t at;
+    if (a->dim[d].lanes < 0 && !(a->loaded >> d & 1)) {
+        int64_t most = extreme(s, &a->dim[d], 1);
 
+        if (extreme(s, &a->dim[d], -1) >= 0 && most <= INT32_MAX &&
+            (most < extent || (global && !k->options.tails)))
+            return;
+    }
+    for (int j = 0; j < n; j++) {
         if (active && !active[j])
             continue;
-        at = interp_index(s, a, by_row, d, j);
-        if (is_bad(a, d, at, extent))
-            note_index(k, s, a, d, j, at, extent);
+        check_index(k, s, a, d, j, interp_index(s, a, by_row, d, j), extent);
     }
 }
 
@@ -112,18 +122,12 @@ void bounds_before(Check *k, const InterpStep *s)
     int mask;
 
     if (!access_of(k, s, &a, &mask) || a->kind == ACCESS_FLAT ||
-        !is_global(k, a->buffer))
+        (!a->clipped && !is_global(k, a->buffer)))
         return;
-    for (int d = 0; d < a->rank; d++) {
-        int64_t at, extent;
-
-        if (!is_scalar(s)) {
+    for (int d = 0; d < a->rank; d++)
+        if (is_scalar(s))
+            check_index(k, s, a, d, 0, s->slot[a->dim[d].slot].i,
+                        interp_extent(s, a->buffer, d));
+        else
             check_lanes(k, s, a, d, mask);
-            continue;
-        }
-        at = s->slot[a->dim[d].slot].i;
-        extent = interp_extent(s, a->buffer, d);
-        if (is_bad(a, d, at, extent))
-            note_index(k, s, a, d, 0, at, extent);
-    }
 }

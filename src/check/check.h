@@ -79,6 +79,7 @@ typedef struct {
     const bool *empty;          // by parameter: comes without contents
     bool some_blocks;           // not all blocks will run
     const SharedPlace *place;   // by launch and buffer; or NULL
+    bool tails;                 // tell indices past the end of tensors
 } CheckOptions;
 
 // Whether the program alone orders accesses, so that the bytes that buffers

@@ -8,12 +8,14 @@
 // ---- records: what a worker noticed, by kind and places ------------------
 
 typedef enum {
+    NOTE_NONE,
     NOTE_READ,      // elements of `buffer` without a value are read at a
     NOTE_FLOW,      // a value of origin `buffer` is stored at a, into x[0]
     NOTE_BRANCH,    // ... decides at a
     NOTE_ADDRESS,   // ... is an index at a
     NOTE_OUTPUT,    // ... is stored at a, into the parameter x[0]
     NOTE_INDEX,     // index x[1] of dimension x[0], extent x[2], of `buffer`
+    NOTE_TAIL,      // the same, past the end, where that may be meant
     NOTE_OVERFLOW,  // index x[1] of dimension x[0], too large for int32
     NOTE_CONFLICT,  // stores of blocks x[0] and this one at b and a
     NOTE_BAD,       // a NaN (b 0) or infinity (b 1) goes to `buffer` at a

@@ -375,12 +375,22 @@ static const Access *access_of(const Report *r, const Note *n)
     return &r->k->code->access[i->a];
 }
 
+static bool is_global(const Report *r, int buffer)
+{
+    BufferPlace p = r->k->code->buffer[buffer].place;
+
+    return p != BUFFER_SCRATCH && p != BUFFER_PRIVATE;
+}
+
 static void report_index(Report *r, const Note *n)
 {
-    CheckFinding *f =
-        add_finding(r, FINDING_INDEX_RANGE, span_of(r, n->launch, n->a));
+    bool global = is_global(r, n->buffer), tail = n->kind == NOTE_TAIL;
+    CheckFinding *f = add_finding(r, tail     ? FINDING_TAIL
+                                     : global ? FINDING_INDEX_RANGE
+                                              : FINDING_OUT_OF_BOUNDS,
+                                  span_of(r, n->launch, n->a));
     const Access *a = access_of(r, n);
-    bool loaded = a->loaded >> n->x[0] & 1;
+    bool loaded = a->loaded >> n->x[0] & 1 && !tail;
 
     f->count = n->count;
     f->message = text_format(
@@ -389,7 +399,9 @@ static void report_index(Report *r, const Note *n)
         n->x[1], n->x[0], TEXT_ARG(name_of(r, n->buffer)), n->x[2],
         a->store ? "the store is skipped" : "the load gives 0");
     note_when(r, f, n);
-    f->fix = TEXT("test the index before it is used");
+    if (!tail)
+        f->fix = global ? TEXT("test the index before it is used")
+                        : TEXT("copy as much as the smaller tile holds");
 }
 
 static void report_overflow(Report *r, const Note *n)
@@ -503,7 +515,7 @@ void report_all(Check *k, Arena *a, const InterpResult *result,
             report_race(&r, &notes[i]);
         else if (notes[i].kind == NOTE_RACE_BLOCKS)
             report_race_blocks(&r, &notes[i]);
-        else if (notes[i].kind == NOTE_INDEX)
+        else if (notes[i].kind == NOTE_INDEX || notes[i].kind == NOTE_TAIL)
             report_index(&r, &notes[i]);
         else if (notes[i].kind == NOTE_OVERFLOW)
             report_overflow(&r, &notes[i]);

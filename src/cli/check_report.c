@@ -30,8 +30,8 @@ static _Noreturn void no_such(const Cli *c, const char *option, Text name)
         const char *word = i < FINDING_COUNT
                                ? finding_info((FindingId)i)->slug
                                : check_group_name(i - FINDING_COUNT);
-        int far = text_distance(name, text_of(word));
-
+        bool begins = strncmp(word, name.at, name.len) == 0;
+        int far = begins ? 0 : text_distance(name, text_of(word));
         bool there = i < FINDING_COUNT ||
                      check_group_exists((CheckGroup)(i - FINDING_COUNT));
 

@@ -1,14 +1,12 @@
 // watch.c - launches under watch: a Check around a run, and what it says.
-#include "cli/watch.h"
+#include "cli/watch_int.h"
 
 #include "interp/observe.h"
 
 // ---- a second run, of one block ---------------------------------------------
 
-// The arguments as they were: what the kernel stores to gets memory of its own.
-// False when there is none, or when it changes what it also reads.
-static bool fresh_args(RunWatch *w, const KernelObject *k, const Check *check,
-                       const KernelArg *args, KernelArg *out)
+bool watch_fresh(RunWatch *w, const KernelObject *k, const Check *check,
+                 const KernelArg *args, KernelArg *out)
 {
     Host *h = w->host;
     bool ok = true;
@@ -26,8 +24,8 @@ static bool fresh_args(RunWatch *w, const KernelObject *k, const Check *check,
     return ok;
 }
 
-static void release_fresh(const KernelObject *k, const Check *check,
-                          KernelArg *args)
+void watch_fresh_release(const KernelObject *k, const Check *check,
+                         KernelArg *args)
 {
     for (int i = 0; i < k->ir->param_count; i++)
         if (!args[i].is_scalar && check_stores_to(check, i) &&
@@ -46,7 +44,7 @@ static void trace(RunWatch *w, KernelObject *k, const Check *check,
                                  k->ir->param_count + 1);
     bool quiet = diag_quiet(w->report.cli->diag, true);
 
-    if (fresh_args(w, k, check, args, fresh)) {
+    if (watch_fresh(w, k, check, args, fresh)) {
         Check *tracing = check_create(code, &o);
         InterpOptions run = {.max_findings = 1,
                              .memory_limit = host_memory_left(w->host),
@@ -57,7 +55,7 @@ static void trace(RunWatch *w, KernelObject *k, const Check *check,
         interp_result_release(&r);
         check_destroy(tracing);
     }
-    release_fresh(k, check, fresh);
+    watch_fresh_release(k, check, fresh);
     diag_quiet(w->report.cli->diag, quiet);
 }
 
@@ -172,7 +170,9 @@ void watch_begin(RunWatch *w, KernelObject *k, CodeMode mode, const bool *empty,
     Code *code = kernel_code(k, mode);
     CheckOptions o = {.groups = w->report.wishes.groups,
                       .empty = empty,
-                      .some_blocks = some_blocks};
+                      .some_blocks = some_blocks,
+                      .tails = w->report.wishes.level[FINDING_TAIL] !=
+                               CHECK_OFF};
 
     if (code)
         o.place = places_of(w, k, code);
@@ -191,6 +191,8 @@ void watch_end(RunWatch *w, KernelObject *k, const KernelArg *args,
         check_findings(w->running, w->report.cli->arena, r, &found);
         if (check_target(w->running, r, &target))
             trace(w, k, w->running, args, &target, &found);
+        if (w->report.wishes.groups >> CHECK_PIPELINES & 1 && r->ok)
+            watch_pipeline(w, k, w->running, args, &found);
         for_targets(w, k, &found);
         if (w->args)
             set_aside(w, k, &found);

@@ -444,6 +444,22 @@ IrKernel *ir_read(Arena *a, const OpTable *ops, Diag *d, SourceSet *sources,
 typedef bool IrVarValue(void *ctx, const IrVar *v, int64_t *out);
 bool ir_evaluate(const IrExpr *e, IrVarValue *var, void *ctx, int64_t *out);
 
+// copy.c: another of a statement. Variables and buffers by id, NULL for those
+// that stay; `fresh`: what is defined inside gets a new variable; `replace`: a
+// statement that takes another's place, or NULL.
+typedef struct {
+    IrKernel *k;
+    IrVar **var;
+    int var_count;
+    IrBuffer **buffer;
+    int buffer_count;
+    bool fresh;
+    IrStmt *(*replace)(void *ctx, const IrStmt *s);
+    void *ctx;
+} IrCopy;
+IrStmt *ir_copy_stmt(IrCopy *c, const IrStmt *s);
+IrExpr *ir_copy_expr(IrCopy *c, const IrExpr *e);
+
 // unused.c: tensors among the parameters that nothing reads or writes go.
 void ir_drop_unused_params(IrKernel *k);
 

@@ -102,19 +102,40 @@ static bool is_scheduled(const PlanState *p, const IrStmt *s)
 
 // A loop that does all it does under one condition is pipelined as if there
 // were none.
-static IrStmt *body_of(PlanState *p, PlanPipeline *q)
+static bool is_guard(const IrStmt *s)
 {
-    IrStmt *block = q->loop->then, *only = NULL;
-    int n = 0;
+    return s && s->kind == STMT_IF && !s->otherwise;
+}
+
+IrStmt *plan_only_stmt(PlanState *p, IrStmt *block)
+{
+    IrStmt *only = NULL;
 
     for (int i = 0; i < block->len; i++) {
         if (!is_scheduled(p, block->body[i]))
             continue;
+        if (only)
+            return NULL;
         only = block->body[i];
-        n++;
     }
-    q->guarded = n == 1 && only->kind == STMT_IF && !only->otherwise;
-    return q->guarded ? only->then : block;
+    return only;
+}
+
+IrStmt *plan_stage_body(PlanState *p, IrStmt *loop)
+{
+    IrStmt *only = plan_only_stmt(p, loop->then);
+
+    return is_guard(only) ? only->then : loop->then;
+}
+
+static void add_stage(PlanState *p, PlanPipeline *q, IrStmt *s)
+{
+    int place = q->count++;
+
+    q->stages[place] = (PlanStage){.stmt = s,
+                                   .place = place,
+                                   .is_copy = is_copy(p, s),
+                                   .last_use = -1};
 }
 
 static void gather(PlanState *p, PlanPipeline *q, IrStmt *block)
@@ -124,7 +145,7 @@ static void gather(PlanState *p, PlanPipeline *q, IrStmt *block)
         if (s->kind == STMT_BLOCK)
             gather(p, q, s);
         else if (is_scheduled(p, s))
-            q->stages[q->count++] = (PlanStage){s, 0, 0, is_copy(p, s)};
+            add_stage(p, q, s);
     }
 }
 
@@ -136,45 +157,59 @@ static int count_in(const IrStmt *block)
     return n;
 }
 
-static int last_reader(PlanState *p, const PlanPipeline *q, const IrBuffer *b)
+// The last of the later statements that read what a copy fills.
+static int last_use(PlanState *p, const PlanPipeline *q, const PlanStage *c)
 {
+    const IrBuffer *b = copy_target(p, c->stmt);
     int last = -1;
 
-    for (int i = 0; i < q->count; i++)
+    for (int i = c->place + 1; i < q->count; i++)
         if (use_of(p, q->stages[i].stmt, b).reads)
             last = i;
     return last;
 }
 
-static void plan_stages(PlanState *p, PlanPipeline *q, int num_stages)
+// All copies come after all else.
+static int copies_at_end(const PlanPipeline *q)
 {
-    int order = 0, copies = 0, at_end = 0;
+    int copies = 0, first = q->count, last = 0;
 
     for (int i = 0; i < q->count; i++) {
-        PlanStage *s = &q->stages[i];
-        if (s->is_copy) {
-            copies++;
-            continue;
-        }
-        s->stage = num_stages;
-        s->order = order++;
-        at_end = 0;
-        for (int j = 0; j < q->count; j++) {
-            PlanStage *c = &q->stages[j];
-            if (c->is_copy &&
-                last_reader(p, q, copy_target(p, c->stmt)) == i) {
-                c->order = order++;
-                at_end++;
-            }
-        }
+        const PlanStage *s = &q->stages[i];
+
+        copies += s->is_copy;
+        if (s->is_copy && s->order < first)
+            first = s->order;
+        if (!s->is_copy && s->order > last)
+            last = s->order;
     }
-    if (copies == 0 || at_end < copies || num_stages < 2)
-        return;
-    int first = 0, rest = copies;
+    return first > last ? copies : 0;
+}
+
+static void plan_stages(PlanState *p, PlanPipeline *q, int num_stages)
+{
+    int order = 0;
+
+    for (int i = 0; i < q->count; i++)
+        if (q->stages[i].is_copy)
+            q->stages[i].last_use = last_use(p, q, &q->stages[i]);
     for (int i = 0; i < q->count; i++) {
         PlanStage *s = &q->stages[i];
-        s->order = s->is_copy ? first++ : rest++;
-        s->stage = s->is_copy ? 0 : num_stages - 1;
+        if (s->last_use >= 0)
+            continue;
+        s->stage = num_stages;
+        s->order = order++;
+        for (int j = 0; j < q->count; j++)
+            if (q->stages[j].last_use == i)
+                q->stages[j].order = order++;
+    }
+    int copies = copies_at_end(q);
+    if (copies == 0 || num_stages < 2)
+        return;
+    for (int i = 0; i < q->count; i++) {
+        PlanStage *s = &q->stages[i];
+        s->order = (s->order + copies) % q->count;
+        s->stage -= !s->is_copy;
     }
 }
 
@@ -215,7 +250,8 @@ PlanPipeline *plan_pipeline(PlanState *p, IrStmt *loop)
     q->loop = loop;
     q->trips = -1;
     plan_constant(p, loop->extent[0], &q->trips);
-    IrStmt *body = body_of(p, q);
+    IrStmt *body = plan_stage_body(p, loop);
+    q->guarded = body != loop->then;
     q->stages = new_array(p->arena, PlanStage, count_in(body) + 1);
     gather(p, q, body);
     if (manual) {
@@ -233,14 +269,47 @@ PlanPipeline *plan_pipeline(PlanState *p, IrStmt *loop)
     return q;
 }
 
+bool plan_stage_touches(PlanState *p, IrStmt *s, const IrBuffer *b)
+{
+    Use u = use_of(p, s, b);
+    return u.reads || u.writes;
+}
+
+bool plan_stage_writes(PlanState *p, IrStmt *s, const IrBuffer *b)
+{
+    return use_of(p, s, b).writes;
+}
+
+// Producer warps run ahead as far as there are slots; the others wait for what
+// was brought for their own trip.
+PlanPipeline *plan_schedule(PlanState *p, IrStmt *loop)
+{
+    PlanPipeline *q = plan_pipeline(p, loop);
+    int ahead = (int)ir_attr_int(loop, ATTR_NUM_STAGES, 1) - 1;
+
+    if (!q || loop != p->fed)
+        return q;
+    q->depth = ahead;
+    for (int i = 0; i < q->count; i++) {
+        PlanStage *s = &q->stages[i];
+        s->stage = s->is_copy ? 0 : ahead;
+        s->order = s->place + (s->is_copy ? 0 : q->count);
+    }
+    qsort(q->stages, q->count, sizeof *q->stages, by_order);
+    return q;
+}
+
 // ---- slots of buffers ------------------------------------------------------
 
 // From the stage that first writes a buffer to the last that reads it; one
 // less where no writer comes before a reader in both stage and order.
-static int slots_of(PlanState *p, const PlanPipeline *q, const IrBuffer *b)
+int plan_slots(PlanState *p, const PlanPipeline *q, const IrBuffer *b)
 {
     int def = -1, use = -1;
     bool needs = false;
+
+    if (b->scope != SCOPE_SHARED)
+        return 1;
 
     for (int i = 0; i < q->count; i++) {
         Use u = use_of(p, q->stages[i].stmt, b);
@@ -265,7 +334,7 @@ static void set_slots(PlanState *p, const PlanPipeline *q, int times)
 {
     for (int i = 0; i < p->kernel->buffer_count; i++) {
         IrBuffer *b = p->kernel->buffers[i];
-        int slots = b->scope == SCOPE_SHARED ? slots_of(p, q, b) : 1;
+        int slots = plan_slots(p, q, b);
         if (slots > 1) {
             if (times > 1 && p->slots[i] > 1)
                 p->launch->refused = "a tile of a loop with producer warps "

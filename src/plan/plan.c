@@ -42,6 +42,30 @@ static bool plan_fits(const PlanState *p)
            p->device->smem_block;
 }
 
+// False after reporting threads that no block can have.
+static bool begin_launch(PlanState *p, IrStmt *s)
+{
+    p->launch = &p->plan->launches[p->plan->launch_count++];
+    p->launch->stmt = s;
+    if (!plan_threads(p, s))
+        return false;
+    p->ops.len = 0;
+    p->spread = p->launch->threads;
+    p->fed = NULL;
+    p->fed_block = NULL;
+    for (int i = 0; i < p->kernel->buffer_count; i++)
+        p->slots[i] = p->rings[i] = 1;
+    return true;
+}
+
+bool plan_open_launch(PlanState *p, IrStmt *launch)
+{
+    if (!begin_launch(p, launch))
+        return false;
+    plan_pipelines(p, launch);
+    return true;
+}
+
 static bool build_launch(void *ctx, IrStmt *s)
 {
     Build *b = ctx;
@@ -49,18 +73,10 @@ static bool build_launch(void *ctx, IrStmt *s)
 
     if (s->kind != STMT_LAUNCH)
         return true;
-    p->launch = &p->plan->launches[p->plan->launch_count++];
-    p->launch->stmt = s;
-    if (!plan_threads(p, s)) {
+    if (!begin_launch(p, s)) {
         b->ok = false;
         return false;
     }
-    p->ops.len = 0;
-    p->spread = p->launch->threads;
-    p->fed = NULL;
-    p->fed_block = NULL;
-    for (int i = 0; i < p->kernel->buffer_count; i++)
-        p->slots[i] = p->rings[i] = 1;
     bool own = p->plan->rules == PLAN_TILESIM;
     b->ok &= own ? plan_lay_out(p, s) : plan_collect(p, s);
     if (!b->ok)
@@ -110,26 +126,35 @@ static bool count_launch(void *ctx, IrStmt *s)
     return s->kind == STMT_BLOCK || ir_has_body(s);
 }
 
+PlanState *plan_open(Arena *a, IrKernel *k, const Device *d)
+{
+    PlanState *p = new (a, PlanState);
+    int n = k->buffer_count, launches = 0;
+
+    *p = (PlanState){.arena = a, .kernel = k, .device = d};
+    ir_walk(k->body, count_launch, NULL, &launches);
+    p->plan = new (a, Plan);
+    *p->plan = (Plan){.kernel = k, .device = d};
+    p->plan->launches = new_array(a, PlanLaunch, launches + 1);
+    p->plan->fragments = p->fragment = new_array(a, PlanFragment *, n + 1);
+    p->plan->shared = p->shared = new_array(a, PlanShared, n + 1);
+    p->plan->spilled = p->spilled = new_array(a, bool, n + 1);
+    p->slots = new_array(a, int, n + 1);
+    p->rings = new_array(a, int, n + 1);
+    p->let = new_array(a, const IrExpr *, k->next_var + 1);
+    p->binder = new_array(a, const IrStmt *, k->next_var + 1);
+    ir_walk(k->body, note_stmt, NULL, p);
+    return p;
+}
+
 Plan *plan_build(Arena *a, IrKernel *k, const Device *d, PlanRules rules)
 {
-    int n = k->buffer_count, launches = 0;
-    PlanState p = {.arena = a, .kernel = k, .device = d};
-    Build b = {&p, true};
+    PlanState *p = plan_open(a, k, d);
+    Build b = {p, true};
 
-    ir_walk(k->body, count_launch, NULL, &launches);
-    p.plan = new (a, Plan);
-    *p.plan = (Plan){.kernel = k, .device = d, .rules = rules};
-    p.plan->launches = new_array(a, PlanLaunch, launches + 1);
-    p.plan->fragments = p.fragment = new_array(a, PlanFragment *, n + 1);
-    p.plan->shared = p.shared = new_array(a, PlanShared, n + 1);
-    p.plan->spilled = p.spilled = new_array(a, bool, n + 1);
-    p.slots = new_array(a, int, n + 1);
-    p.rings = new_array(a, int, n + 1);
-    p.let = new_array(a, const IrExpr *, k->next_var + 1);
-    p.binder = new_array(a, const IrStmt *, k->next_var + 1);
-    ir_walk(k->body, note_stmt, NULL, &p);
+    p->plan->rules = rules;
     ir_walk(k->body, build_launch, NULL, &b);
-    if (!b.ok || !plan_verify(p.plan))
+    if (!b.ok || !plan_verify(p->plan))
         return NULL;
-    return p.plan;
+    return p->plan;
 }

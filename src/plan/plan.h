@@ -273,4 +273,17 @@ void plan_print(TextBuf *out, const Plan *p);
 // The arithmetic of every multiplication; false after reporting one that
 // nobody knows on the device (exit 4).
 bool plan_matrices(Arena *a, const Plan *p, PlanMatrices *out);
+
+// staged.c - the kernel with its pipelined loops in the order of their stages.
+typedef struct {
+    IrKernel *kernel;               // NULL: no loop is staged, or none can be
+    int loops;
+    bool reordered;                 // a statement reads something else than in
+                                    // the serial loop; if not, all is the same
+    Span loop, reader;
+    Text buffer;
+    Span wanted, got;               // who wrote it, in the serial loop and here;
+    int64_t turn, wanted_turn, got_turn;    // nowhere: before the loop
+} PlanStaged;
+PlanStaged plan_staged(Arena *a, IrKernel *kernel, const Device *d);
 #endif

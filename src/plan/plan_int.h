@@ -156,8 +156,10 @@ bool plan_stays(const PlanState *p, const PlanLoop *l, const PlanAccess *a);
 // pipeline.c - stages of a T.Pipelined loop.
 typedef struct {
     IrStmt *stmt;
+    int place;                      // in the program
     int stage, order;
     bool is_copy;
+    int last_use;                   // place of a copy's last reader, or -1
 } PlanStage;
 
 typedef struct {
@@ -172,6 +174,29 @@ typedef struct {
 PlanPipeline *plan_pipeline(PlanState *p, IrStmt *loop);
 // Slots of every buffer, and the loop that producer warps feed.
 void plan_pipelines(PlanState *p, IrStmt *launch);
+// The order that runs: where producer warps feed the loop its copies come
+// first.
+PlanPipeline *plan_schedule(PlanState *p, IrStmt *loop);
+int plan_slots(PlanState *p, const PlanPipeline *q, const IrBuffer *b);
+// The block whose statements are staged, and the only statement of one.
+IrStmt *plan_stage_body(PlanState *p, IrStmt *loop);
+IrStmt *plan_only_stmt(PlanState *p, IrStmt *block);
+bool plan_stage_touches(PlanState *p, IrStmt *s, const IrBuffer *b);
+bool plan_stage_writes(PlanState *p, IrStmt *s, const IrBuffer *b);
+
+// reorder.c - the first statement that reads something else than in the serial
+// loop. Places are of the program; -1: what was there before the loop.
+typedef struct {
+    bool found;
+    const IrBuffer *buffer;
+    int reader_place, wanted_place, got_place;
+    int64_t turn, wanted_turn, got_turn;
+} PlanReorder;
+void plan_reorder(PlanState *p, const PlanPipeline *q, PlanReorder *out);
+
+// plan.c - a state without a plan, as far as pipelines need it.
+PlanState *plan_open(Arena *a, IrKernel *k, const Device *d);
+bool plan_open_launch(PlanState *p, IrStmt *launch);
 
 // work.c - what each thread works on: nothing yet.
 PlanWork *plan_work_new(PlanState *p, int threads, int locals);

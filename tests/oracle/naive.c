@@ -226,7 +226,8 @@ static void bind_symbols(Naive *n, const NaiveArg *args)
     }
 }
 
-int64_t naive_run(const IrKernel *k, const NaiveArg *args)
+static int64_t run_counting(const IrKernel *k, const NaiveArg *args,
+                            NaiveOutside *out)
 {
     Naive n = {.k = (IrKernel *)k};
 
@@ -252,5 +253,18 @@ int64_t naive_run(const IrKernel *k, const NaiveArg *args)
             free(n.buffer[i].data);
     free(n.var);
     free(n.buffer);
+    *out = n.outside;
     return n.findings;
+}
+
+int64_t naive_run(const IrKernel *k, const NaiveArg *args)
+{
+    NaiveOutside outside;
+
+    return run_counting(k, args, &outside);
+}
+
+void naive_outside(const IrKernel *k, const NaiveArg *args, NaiveOutside *out)
+{
+    run_counting(k, args, out);
 }

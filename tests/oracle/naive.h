@@ -19,4 +19,12 @@ typedef struct {
 // shared, fragment and local buffers were out of range, failed assertions and
 // divisions by zero included.
 int64_t naive_run(const IrKernel *k, const NaiveArg *args);
+
+// Accesses that leave their buffer: memory of a block, those of tile copies
+// that the guard cuts off included; global memory, at its start or past its
+// end.
+typedef struct {
+    int64_t block, below, above;
+} NaiveOutside;
+void naive_outside(const IrKernel *k, const NaiveArg *args, NaiveOutside *out);
 #endif

@@ -114,6 +114,12 @@ void *naive_element(Naive *n, const IrBuffer *b, const int64_t *index,
     for (int d = 0; d < b->rank; d++) {
         if (index[d] < 0 || index[d] >= s->shape[d]) {
             n->findings += !naive_is_global(b) && !(quiet >> d & 1);
+            if (!naive_is_global(b))
+                n->outside.block++;
+            else if (index[d] < 0)
+                n->outside.below++;
+            else
+                n->outside.above++;
             return NULL;
         }
         at += index[d] * s->stride[d];

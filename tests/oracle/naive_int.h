@@ -21,6 +21,7 @@ typedef struct {
     Value *var;      // by id
     Storage *buffer; // by id
     int64_t findings;
+    NaiveOutside outside;
     int64_t threads; // of the launch that runs
     bool parallel;   // in a T.Parallel: one thread an element
 } Naive;

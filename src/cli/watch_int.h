@@ -1,0 +1,18 @@
+// watch_int.h - what the files of a watched launch share.
+#ifndef CLI_WATCH_INT_H
+#define CLI_WATCH_INT_H
+
+#include "cli/watch.h"
+
+// The arguments as they were: what the kernel stores to gets memory of its own.
+// False when there is none, or when it changes what it also reads.
+bool watch_fresh(RunWatch *w, const KernelObject *k, const Check *check,
+                 const KernelArg *args, KernelArg *out);
+void watch_fresh_release(const KernelObject *k, const Check *check,
+                         KernelArg *args);
+
+// watch_pipeline.c - does the program compute the same with its pipelined loops
+// in the order of their stages? It is run so where that is not plain.
+void watch_pipeline(RunWatch *w, const KernelObject *k, const Check *check,
+                    const KernelArg *args, CheckFindings *found);
+#endif
