@@ -49,6 +49,12 @@ static bool is_too_large(const Access *a, int d, int64_t at)
     return at > INT32_MAX && !(a->wide >> d & 1);
 }
 
+// Tile copies test their indices themselves.
+static bool is_unguarded(const Check *k, const Access *a, int d)
+{
+    return k->options.unguarded && !(a->clipped >> d & 1);
+}
+
 // What an index is, or NOTE_NONE.
 static NoteKind judge(const Check *k, const Access *a, int d, int64_t at,
                       int64_t extent)
@@ -59,7 +65,8 @@ static NoteKind judge(const Check *k, const Access *a, int d, int64_t at,
         return outside && a->clipped >> d & 1 ? NOTE_INDEX : NOTE_NONE;
     if (is_too_large(a, d, at))
         return NOTE_OVERFLOW;
-    if (at < 0 || (outside && a->loaded >> d & 1))
+    if (at < 0 || (outside && a->loaded >> d & 1) ||
+        (outside && is_unguarded(k, a, d)))
         return NOTE_INDEX;
     return outside && k->options.tails ? NOTE_TAIL : NOTE_NONE;
 }
@@ -106,7 +113,8 @@ static void check_lanes(Check *k, const InterpStep *s, const Access *a, int d,
         int64_t most = extreme(s, &a->dim[d], 1);
 
         if (extreme(s, &a->dim[d], -1) >= 0 && most <= INT32_MAX &&
-            (most < extent || (global && !k->options.tails)))
+            (most < extent || (global && !k->options.tails &&
+                               !is_unguarded(k, a, d))))
             return;
     }
     for (int j = 0; j < n; j++) {

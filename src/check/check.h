@@ -55,6 +55,7 @@ typedef struct {
     int launch;
     int64_t block;              // of the first time; -1: none
     int param;                  // that it is about, or -1
+    Text tile;                  // whose values are missing, or ""
 } CheckFinding;
 
 typedef struct {
@@ -80,6 +81,7 @@ typedef struct {
     bool some_blocks;           // not all blocks will run
     const SharedPlace *place;   // by launch and buffer; or NULL
     bool tails;                 // tell indices past the end of tensors
+    bool unguarded;             // the compiler puts no guard around accesses
 } CheckOptions;
 
 // Whether the program alone orders accesses, so that the bytes that buffers

@@ -216,6 +216,7 @@ static void report_origin(Report *r, int buffer)
             f = add_finding(r, FINDING_UNINIT,
                             span_of(r, read->launch, read->a));
             f->count = read->count;
+            f->tile = b->name;
             f->message = text_format(
                 r->a, "'%.*s' is read here and was never written there",
                 TEXT_ARG(b->name));
@@ -393,11 +394,15 @@ static void report_index(Report *r, const Note *n)
     bool loaded = a->loaded >> n->x[0] & 1 && !tail;
 
     f->count = n->count;
+    bool free = global && r->k->options.unguarded &&
+                !(a->clipped >> n->x[0] & 1);
+
     f->message = text_format(
         r->a, "%sindex %" PRId64 " of dimension %" PRId64 " of '%.*s', which "
         "has %" PRId64 " elements there: %s", loaded ? "loaded " : "",
         n->x[1], n->x[0], TEXT_ARG(name_of(r, n->buffer)), n->x[2],
-        a->store ? "the store is skipped" : "the load gives 0");
+        free ? "tl.disable_safe_memory_legalize leaves it without a guard"
+        : a->store ? "the store is skipped" : "the load gives 0");
     note_when(r, f, n);
     if (!tail)
         f->fix = global ? TEXT("test the index before it is used")
@@ -435,6 +440,22 @@ static void report_interp(Report *r)
         f->launch = x->launch;
         f->block = x->block;
     }
+}
+
+// ---- work ----------------------------------------------------------------
+
+static void report_idle(Report *r)
+{
+    const InterpResult *x = r->r;
+    CheckFinding *f;
+
+    if (!x->idle_blocks || x->cancelled || r->k->options.some_blocks)
+        return;
+    f = add_finding(r, FINDING_IDLE_BLOCKS, r->k->code->launch[0].at);
+    f->message = text_format(r->a, "%" PRId64 " of %" PRId64 " blocks store "
+                             "nothing to global memory", x->idle_blocks,
+                             x->blocks_total);
+    f->count = 1;
 }
 
 // ---- all -----------------------------------------------------------------
@@ -500,6 +521,7 @@ void report_all(Check *k, Arena *a, const InterpResult *result,
     }
     report_interp(&r);
     report_dead_stores(&r);
+    report_idle(&r);
     for (int i = 0; i < k->code->buffer_count; i++) {
         report_origin(&r, i);
         if (k->code->buffer[i].place == BUFFER_PARAM &&

@@ -241,6 +241,8 @@ static void report_one(CheckReport *r, const KernelObject *k,
         return;
     }
     *(level == CHECK_ERROR ? &r->errors : &r->warnings) += 1;
+    if (level == CHECK_ERROR && r->kept)
+        vec_push(r->cli->arena, r->kept, *f);
     tell(r, f, level);
     if (r->json)
         check_finding_json(r->json, r->cli, k, f, level);

@@ -25,6 +25,7 @@ typedef struct {
     bool one_line;
     int errors, warnings, suppressed;
     unsigned wrong;             // 1 << CHECK_...: which had an error
+    CheckFindings *kept;        // the errors that were told, or NULL
 } CheckReport;
 
 // Tells what of the findings is wanted and not suppressed in the source; a

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/check_fix.h"
 #include "cli/files.h"
 #include "cli/json_keys.h"
+#include "cli/lds_advice.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/sweep.h"
@@ -23,6 +25,8 @@ typedef struct {
     Json json;
     SarifLog sarif;
     int file_errors, file_warnings, file_launches;
+    CheckFindings kept;         // of the file, for --fix
+    CheckTrial *trial;          // of a changed source: it is judged as well
     ExitCode exit;
 } Checking;
 
@@ -73,6 +77,28 @@ static bool on_asserted(void *ctx, const Assertion *a)
 
 // ---- launches of the command line -------------------------------------------
 
+// Does a changed program agree with its reference?
+static void judge_trial(Checking *g, KernelObject *k,
+                        const CaseOptions *options)
+{
+    VerdictOptions o = {.rtol = 1e-2, .atol = 1e-2, .ratio = 0.01,
+                        .block = {-1, -1, -1}};
+    Value reference = V_NONE;
+    LaunchCase c;
+
+    if (launch_reference(g->s.host, g->s.host->module, TEXT("ref_program"),
+                         false, &reference) &&
+        launch_case(g->s.host, k, options, &c)) {
+        Verdict v = verdict_run(g->s.host, &c, reference, &o);
+
+        g->trial->right = (!g->trial->judged || g->trial->right) &&
+                          !v.wrong && !v.failed;
+        g->trial->judged = true;
+        verdict_release(&v);
+        launch_case_release(&c);
+    }
+}
+
 static void check_one(Checking *g, const NamedText *defines, int count)
 {
     CaseOptions options = {.defines = defines, .define_count = count};
@@ -86,6 +112,8 @@ static void check_one(Checking *g, const NamedText *defines, int count)
     if (launch_case(g->s.host, k, &options, &c))
         check_case(g, &c);
     launch_case_release(&c);
+    if (g->trial)
+        judge_trial(g, k, &options);
 }
 
 static void sweep_one(void *ctx, const SweepPoint *p)
@@ -143,6 +171,80 @@ static void end_file(Checking *g)
     buf_release(&b);
 }
 
+// Runs a file that is open; `source`, when there is one, in its place.
+static void check_source(Checking *g, const CliFile *file, const Text *source)
+{
+    if (source)
+        g->s.file = sources_add(g->cli->sources, g->s.path, *source);
+    g->watch.host = g->s.host;
+    if (session_is_launch(&g->s))
+        launch_all(g, file);
+    else
+        session_script(&g->s);
+    watch_settle(&g->watch);
+}
+
+// ---- --fix ------------------------------------------------------------------
+
+typedef struct {
+    Checking *g;
+    const CliFile *file;
+    HostOptions options;
+} Fixing;
+
+// A changed source under the same checks, in silence.
+static CheckTrial try_source(void *ctx, Text source)
+{
+    Fixing *x = ctx;
+    Cli quiet = *x->g->cli;
+    FILE *nowhere = x->options.out;
+    CheckTrial t = {0};
+    Checking g = {.cli = &quiet, .trial = &t};
+
+    quiet.diag = diag_create(quiet.sources, nowhere, false);
+    quiet.json = false;
+    g.watch.report = (CheckReport){.cli = &quiet,
+                                   .wishes = x->g->watch.report.wishes};
+    x->options.ctx = &g;
+    if (session_open_file(&g.s, &quiet, &x->options, x->file->path)) {
+        check_source(&g, x->file, &source);
+        ExitCode code = session_exit(&g.s);
+        t.ran = code == EXIT_CLEAN || code == EXIT_FINDINGS;
+        t.errors = g.watch.report.errors;
+    }
+    session_close(&g.s);
+    diag_destroy(quiet.diag);
+    return t;
+}
+
+// Writes the repaired file and prints what changed.
+static void fix_file(Checking *g, const CliFile *file, HostOptions options)
+{
+    Fixing x = {g, file, options};
+    Arena *a = g->cli->arena;
+    const Source *was = sources_get(g->cli->sources, g->s.file);
+    TextBuf patch = {0};
+    const char *why;
+    int fixed;
+    Text now = check_repair(a, g->cli->sources, g->s.file, &g->kept,
+                            g->watch.report.errors - g->file_errors,
+                            try_source, &x, &fixed);
+
+    if (!fixed) {
+        if (!g->cli->quiet)
+            fprintf(stderr, "tilesim: nothing in '%s' has a repair that is "
+                    "certain\n", file->path);
+        return;
+    }
+    lds_diff(&patch, file->path, was->text, now);
+    if (!file_write(file->path, now.at, now.len, &why))
+        diag_error(g->cli->diag, EXIT_ENVIRONMENT, (Span){0}, "no-file",
+                   "cannot write '%s': %s", file->path, why);
+    else if (!g->cli->json)
+        buf_write(&patch, stdout);
+    buf_release(&patch);
+}
+
 static void one_file(Checking *g, const CliFile *file, HostOptions options)
 {
     g->file_errors = g->watch.report.errors;
@@ -150,13 +252,11 @@ static void one_file(Checking *g, const CliFile *file, HostOptions options)
     g->file_launches = g->watch.launches;
     options.ctx = g;
     if (session_open_file(&g->s, g->cli, &options, file->path)) {
-        g->watch.host = g->s.host;
-        if (session_is_launch(&g->s))
-            launch_all(g, file);
-        else
-            session_script(&g->s);
-        watch_settle(&g->watch);
+        check_source(g, file, NULL);
         end_file(g);
+        if (cli_flag(g->cli, OPT_CHECK_FIX) && g->kept.len)
+            fix_file(g, file, options);
+        g->kept.len = 0;
     }
     g->exit = exit_worst(g->exit, session_exit(&g->s));
     session_close(&g->s);
@@ -233,6 +333,8 @@ int cmd_check(Cli *c)
     g.watch.report = (CheckReport){.cli = c,
                                    .one_line = cli_flag(c, OPT_ONE_LINE)};
     check_wishes(c, OPT_ONLY, &g.watch.report.wishes);
+    if (cli_flag(c, OPT_CHECK_FIX))
+        g.watch.report.kept = &g.kept;
     if (c->json)
         begin_document(&g);
     if (cli_given(c, OPT_SARIF)) {

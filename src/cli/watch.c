@@ -172,7 +172,9 @@ void watch_begin(RunWatch *w, KernelObject *k, CodeMode mode, const bool *empty,
                       .empty = empty,
                       .some_blocks = some_blocks,
                       .tails = w->report.wishes.level[FINDING_TAIL] !=
-                               CHECK_OFF};
+                               CHECK_OFF,
+                      .unguarded = ir_config_is_set(
+                          k->ir, "tl.disable_safe_memory_legalize")};
 
     if (code)
         o.place = places_of(w, k, code);

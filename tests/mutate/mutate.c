@@ -1,6 +1,6 @@
 // mutate.c - plants small faults in a kernel's IR: does anything notice?
 //
-//     mutate list FILE [NAME=VALUE...]            how many sites
+//     mutate list FILE [NAME=VALUE...]            sites: number, operator
 //     mutate run NUMBERS FILE [NAME=VALUE...]     "3,17,40" or "all"
 //     mutate staged FILE [NAME=VALUE...]          pipelines, in their order
 //
@@ -385,10 +385,10 @@ static int run_all(Bench *b, const char *numbers)
     int n = sites_list(ir, sites, MOST_SITES);
     bool ok = true;
 
-    if (!numbers) {
-        printf("%d\n", n);
+    for (int i = 0; !numbers && i < n && i < MOST_SITES; i++)
+        printf("%d\t%s\n", i, fault_name(sites[i].fault));
+    if (!numbers)
         return 0;
-    }
     if (n > MOST_SITES || !first_run(b))
         return 1;
     memset(b->c.kernel->code, 0, sizeof b->c.kernel->code);
@@ -409,8 +409,8 @@ int main(int argc, char **argv)
     HostOptions options;
 
     if (!lists && !runs && !stages)
-        fatal(EXIT_USAGE,
-              "usage: mutate list|staged|run NUMBERS FILE NAME=VALUE...");
+        fatal(EXIT_USAGE, "usage: mutate list|staged|run NUMBERS FILE "
+              "NAME=VALUE...");
     parallel_set_threads(1);
     b.diag = diag_create(sources, stderr, false);
     options = (HostOptions){.arena = b.arena,
