@@ -103,6 +103,19 @@ void check_wishes(const Cli *c, OptionId o, CheckWishes *w)
         warn(c, w, list->at[i]);
 }
 
+void check_default_wishes(CheckWishes *w)
+{
+    static const FindingId cheap[] = {
+        FINDING_UNINIT, FINDING_INDEX_RANGE, FINDING_INDEX_OVERFLOW,
+        FINDING_OUTPUT_UNWRITTEN, FINDING_OUTPUT_CONFLICT};
+
+    *w = (CheckWishes){0};
+    for (size_t i = 0; i < countof(cheap); i++) {
+        w->level[cheap[i]] = CHECK_WARNING;
+        w->groups |= 1u << finding_info(cheap[i])->group;
+    }
+}
+
 // ---- suppression ------------------------------------------------------------
 
 // Does `list`, the text between the brackets, name the finding?

@@ -16,6 +16,8 @@ typedef struct {
 // Reads the list of checks of option `o`, and -W; exits 2 on a name that is
 // none.
 void check_wishes(const Cli *c, OptionId o, CheckWishes *w);
+// What costs a run little, as warnings; what interp finds by itself is left out.
+void check_default_wishes(CheckWishes *w);
 
 typedef struct {
     Cli *cli;

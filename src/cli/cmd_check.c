@@ -10,6 +10,7 @@
 #include "cli/files.h"
 #include "cli/json_keys.h"
 #include "cli/lds_advice.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/sweep.h"
@@ -21,6 +22,7 @@ typedef struct {
     CliFiles files;
     Session s;                  // of one file after the other
     RunWatch watch;
+    ProgressLine line;
     TextBuf json_buf;
     Json json;
     SarifLog sarif;
@@ -35,15 +37,19 @@ typedef struct {
 static void check_case(Checking *g, LaunchCase *c)
 {
     InterpOptions run = {.max_findings = 20,
-                         .memory_limit = host_memory_left(g->s.host)};
+                         .memory_limit = host_memory_left(g->s.host),
+                         .progress = progress_blocks,
+                         .progress_ctx = &g->line};
     RunWatch *w = &g->watch;
 
     watch_begin(w, c->kernel, CODE_AS_WRITTEN, watch_empty(w, c), false,
                 &run.observer);
     if (!w->running)
         return;
+    progress_start(&g->line, g->cli);
     InterpResult r = kernel_run(c->kernel, CODE_AS_WRITTEN, c->args, NULL,
                                 &run);
+    progress_end(&g->line);
     watch_end(w, c->kernel, c->args, &r);
     interp_result_release(&r);
 }
@@ -55,12 +61,18 @@ static void on_watching(void *ctx, KernelObject *k, const KernelArg *args,
 {
     Checking *g = ctx;
 
+    progress_start(&g->line, g->cli);
+    run->progress = progress_blocks;
+    run->progress_ctx = &g->line;
     watch_launch(&g->watch, k, args, given, run);
 }
 
 static void on_launched(void *ctx, const KernelObject *k, const InterpResult *r)
 {
-    watch_launched(&((Checking *)ctx)->watch, k, r);
+    Checking *g = ctx;
+
+    progress_end(&g->line);
+    watch_launched(&g->watch, k, r);
 }
 
 static bool on_asserted(void *ctx, const Assertion *a)

@@ -319,13 +319,13 @@ static Verdict run_on_cpu(GpuRun *g, const RunCase *rc, const GpuKernel *k,
         reference = V_NONE;
         o.run_blocks = r->judge.sample_blocks;
     }
-    r->started = time_now();
+    progress_start(&r->line, r->s.cli);
     bool counted = g->executor && !o.run_blocks && start_counts(k, rc->c, &o,
                                                                report);
     Verdict v = verdict_run(r->s.host, rc->c, reference, &o);
     if (counted)
         report->planned = planned_counts(k, report);
-    run_progress_end(r);
+    progress_end(&r->line);
     run_show_printed(r, &v.run);
     run_report_findings(r, &v.run);
     return v;

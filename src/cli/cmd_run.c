@@ -2,38 +2,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/lds_report.h"
 #include "cli/run.h"
 #include "cli/sweep.h"
 #include "support/parallel.h"
-
-// ---- progress ---------------------------------------------------------------
-
-// On a terminal, for what takes more than half a second.
-static void progress(void *ctx, const char *what, int64_t done, int64_t total)
-{
-    Run *r = ctx;
-    double now = time_now(), seconds = now - r->started;
-    if (!r->progress_on || (total && (seconds < 0.5 || now - r->shown < 0.1)))
-        return;
-    r->shown = now;
-    r->progress_shown = true;
-    if (total)
-        fprintf(stderr, "\r\033[K%lld of %lld %s  %.0f s ", (long long)done,
-                (long long)total, what, seconds);
-    else
-        fprintf(stderr, "\r\033[K%s ... ", what);
-    fflush(stderr);
-}
-
-void run_progress_end(Run *r)
-{
-    if (r->progress_shown)
-        fprintf(stderr, "\r\033[K");
-    r->progress_shown = false;
-}
 
 // ---- one launch -------------------------------------------------------------
 
@@ -101,6 +74,17 @@ static bool plan_targets(Run *r, const LaunchCase *c, const Device **devices,
 
 // ---- --check ----------------------------------------------------------------
 
+// Shadows of larger tensors are made where they were asked for.
+static bool is_watched(const Run *r, const KernelObject *k,
+                       const KernelArg *args)
+{
+    enum { MOST_ELEMENTS = 1 << 26 };
+    int64_t n = 0;
+    for (int i = 0; i < k->ir->param_count; i++)
+        n += args[i].is_scalar ? 0 : tensor_count(&args[i].tensor);
+    return r->watches && (r->asked || n <= MOST_ELEMENTS);
+}
+
 static void begin_watch(Run *r, const LaunchCase *c)
 {
     RunWatch *w = &r->watch;
@@ -114,6 +98,8 @@ static void begin_watch(Run *r, const LaunchCase *c)
 static void end_watch(Run *r, const LaunchCase *c, const InterpResult *run)
 {
     int errors = r->watch.report.errors;
+    if (!r->asked)
+        run_report_findings(r, run);
     watch_end(&r->watch, c->kernel, c->args, run);
     r->findings += r->watch.report.errors - errors;
 }
@@ -123,7 +109,8 @@ static void on_watching(void *ctx, KernelObject *k, const KernelArg *args,
 {
     Run *r = ctx;
     r->watch.host = r->s.host;
-    watch_launch(&r->watch, k, args, given, run);
+    if (is_watched(r, k, args))
+        watch_launch(&r->watch, k, args, given, run);
 }
 
 static ExitCode judge_case(Run *r, const RunCase *rc)
@@ -132,18 +119,19 @@ static ExitCode judge_case(Run *r, const RunCase *rc)
     const Device *devices[DEVICE_COUNT];
     LdsReport targets;
     bool counted = plan_targets(r, c, devices, &targets);
-    r->started = time_now();
-    if (r->watches)
+    bool watched = is_watched(r, c->kernel, c->args);
+    progress_start(&r->line, r->s.cli);
+    if (watched)
         begin_watch(r, c);
     Verdict v = verdict_run(r->s.host, c, rc->reference, &r->judge);
     r->judge.event = NULL;
     r->judge.observer = NULL;
     if (counted)
         lds_report_count(&targets);
-    run_progress_end(r);
+    progress_end(&r->line);
     run_show_printed(r, &v.run);
     int64_t before = r->findings;
-    if (r->watches)
+    if (watched)
         end_watch(r, c, &v.run);
     else
         run_report_findings(r, &v.run);
@@ -154,8 +142,7 @@ static ExitCode judge_case(Run *r, const RunCase *rc)
                         .file = r->s.path, .reference = rc->name,
                         .sweep = rc->sweep, .script = rc->script, .exit = code,
                         .targets = counted ? &targets : NULL,
-                        .watched = r->watches ? r->watch.report.wishes.groups
-                                              : 0,
+                        .watched = r->asked ? r->watch.report.wishes.groups : 0,
                         .wrong = r->watch.report.wrong,
                         .found = r->findings - before};
     show_report(r, &report);
@@ -288,10 +275,9 @@ static void on_launched(void *ctx, const KernelObject *k,
 {
     Run *r = ctx;
     int errors = r->watch.report.errors;
-    if (r->watches)
-        watch_launched(&r->watch, k, run);
-    else
+    if (!r->asked)
         run_report_findings(r, run);
+    watch_launched(&r->watch, k, run);
     r->findings += r->watch.report.errors - errors;
     run_note_launched(r, k, run);
     r->launches++;
@@ -496,9 +482,8 @@ int run_command(Run *r, Cli *c, HostOptions *options)
     run_read_options(r, c);
     if (cli_given(c, OPT_NUMERICS))
         options->numerics = run_numerics(c);
-    r->judge.progress = progress;
-    r->judge.progress_ctx = r;
-    r->progress_on = !c->quiet && isatty(STDERR_FILENO);
+    r->judge.progress = progress_tell;
+    r->judge.progress_ctx = &r->line;
     bool open = session_open(&r->s, c, options);
     if (c->json)
         json_open(r);
@@ -523,10 +508,16 @@ int cmd_run(Cli *c)
     Run r = {.s = {.cli = c}, .command = "run", .judge_case = judge_case};
     HostOptions options = {.out = c->json ? stderr : stdout,
                            .launched = on_launched};
-    r.watches = cli_given(c, OPT_CHECKS);
+    r.asked = cli_given(c, OPT_CHECKS);
+    r.watches = r.asked ? !text_is(cli_text(c, OPT_CHECKS, ""), "none")
+                        : !c->quiet && !cli_flag(c, OPT_TESTS);
+    r.asked &= r.watches;
     if (r.watches) {
         r.watch.report.cli = c;
-        check_wishes(c, OPT_CHECKS, &r.watch.report.wishes);
+        if (r.asked)
+            check_wishes(c, OPT_CHECKS, &r.watch.report.wishes);
+        else
+            check_default_wishes(&r.watch.report.wishes);
         options.watching = on_watching;
     }
     return run_command(&r, c, &options);

@@ -2,6 +2,7 @@
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 
+#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/watch.h"
@@ -40,8 +41,7 @@ struct Run {
     void (*after_script)(Run *r);
     VerdictOptions judge;
     CaseOptions files;          // --in, --out, --expect
-    double started, shown;
-    bool progress_on, progress_shown;
+    ProgressLine line;
     TextBuf json_buf;
     Json json;
     int launches, judged;       // kernels run, and held to a reference
@@ -52,8 +52,9 @@ struct Run {
     ExitCode exit;
     bool last_upstream;         // what upstream's rule said of the last case
     int script_code;            // of sys.exit
-    RunWatch watch;                // with --check
+    RunWatch watch;
     bool watches;
+    bool asked;                 // by --check; else what costs little warns
     Launched *launched;         // with --json
     int launched_count;
 };
@@ -62,7 +63,6 @@ struct Run {
 // Reads the file, and judges what the command line asks for.
 int run_command(Run *r, Cli *c, HostOptions *options);
 ExitCode run_judge(Run *r, const RunCase *rc);
-void run_progress_end(Run *r);
 void run_report_findings(Run *r, const InterpResult *run);
 void run_show_printed(const Run *r, const InterpResult *run);
 void run_count_outputs(Run *r, const LaunchCase *c, const Verdict *v);
