@@ -107,22 +107,29 @@ static void set_operand(PlanState *p, const PlanGemm *g, bool is_b)
         pad(p, s, rows, cols, vector);
 }
 
-// sm_90: what TMA stores to global memory is laid out as wgmma would have it.
-static void set_stored(PlanState *p, const PlanLoop *l)
+bool plan_swizzle(PlanState *p, const IrBuffer *b)
 {
-    IrBuffer *b = l->access.at[0].buffer;
     PlanShared *s = &p->shared[b->id];
-    int rows, cols;
-    bool bulk;
+    int vector = 128 / dtype_info(b->dtype)->bits, rows, cols;
 
-    if (b->scope != SCOPE_SHARED || s->elements || b->rank < 2 ||
-        !plan_is_tma(p, l->stmt, &bulk) || bulk || !tile_of(b, &rows, &cols))
-        return;
-    int vector = 128 / dtype_info(b->dtype)->bits;
+    if (!tile_of(b, &rows, &cols))
+        return false;
     s->elements = s->size = rows * cols;
     s->swizzle = swizzle_of(cols, vector);
     if (s->swizzle)
         swizzle(p, s, rows, cols, vector);
+    return s->swizzle;
+}
+
+// sm_90: what TMA stores to global memory is laid out as wgmma would have it.
+static void set_stored(PlanState *p, const PlanLoop *l)
+{
+    const IrBuffer *b = l->access.at[0].buffer;
+    bool bulk;
+
+    if (b->scope == SCOPE_SHARED && !p->shared[b->id].elements &&
+        b->rank >= 2 && plan_is_tma(p, l->stmt, &bulk) && !bulk)
+        plan_swizzle(p, b);
 }
 
 // A map of the user's own: addresses are row-major over its outputs.

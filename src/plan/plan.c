@@ -83,6 +83,7 @@ static bool build_launch(void *ctx, IrStmt *s)
         return false;
     if (own) {
         plan_shared_layouts(p);
+        plan_copied_layouts(p, s);
         plan_settle_feed(p);
         plan_find_rings(p, s);
         plan_keep_own(p);

@@ -106,6 +106,12 @@ PlanFragment *plan_complete(PlanState *p, const PlanLoop *l,
 
 // layout_shared.c
 void plan_shared_layouts(PlanState *p);
+// A tile as an operand would lie; false where its rows are no multiple of 32
+// bytes, or its size not constant.
+bool plan_swizzle(PlanState *p, const IrBuffer *b);
+
+// layout_copied.c
+void plan_copied_layouts(PlanState *p, IrStmt *launch);
 
 // infer.c
 void plan_infer(PlanState *p);
