@@ -14,6 +14,7 @@ Needs ncu and nvdisasm ($NVDISASM) on the path.
 
 import collections
 import csv
+import hashlib
 import io
 import itertools
 import json
@@ -152,6 +153,10 @@ def statement(lines, line):
 
 
 # ---- the profiler
+
+def digest(source):
+    return hashlib.sha256(source.encode()).hexdigest()
+
 
 def path_in(folder, name):
     return os.path.join(os.path.abspath(folder), name)
@@ -301,7 +306,7 @@ def compare(case, folder):
             rows[-1]["misread"] = "the profiler takes P0 for false"
     find_together(rows)
     rows.append({**head, "all": totals(read(folder, "raw.csv")),
-                 "not_counted": open_})
+                 "not_counted": open_, "source": digest(source)})
     return rows
 
 
