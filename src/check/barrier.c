@@ -72,7 +72,31 @@ static void keep(const Check *k, const InterpStep *s, BarrierUse *u,
         u->turn[i] = s->slot[p->counter[i]].i;
 }
 
-void barrier_before(Check *k, const InterpStep *s)
+// Whether some threads of a warp belong to a set and others do not.
+static bool parts_warps(const Code *c, const Launch *l, int set)
+{
+    const uint64_t *bit = c->set[set].bit;
+
+    for (int t = 0; t < l->threads; t++) {
+        int first = t / l->wave * l->wave;
+
+        if ((bit[t / 64] >> t % 64 & 1) != (bit[first / 64] >> first % 64 & 1))
+            return true;
+    }
+    return false;
+}
+
+// A warp as a whole comes to a barrier, or waits for ever.
+static void at_meeting(Check *k, const InterpStep *s)
+{
+    const Meeting *m = &k->code->meeting[s->instr->a];
+
+    if (m->kind != MEET_REDUCE && active_lanes(s) &&
+        parts_warps(k->code, &k->code->launch[s->launch], m->set))
+        note(k, s, NOTE_PARTED, -1, -1, 1)->x[0] = k->code->set[m->set].count;
+}
+
+static void at_arrival(Check *k, const InterpStep *s)
 {
     const Instr *i = s->instr;
     const OrderPlan *p = order_plan(k, s->launch);
@@ -80,8 +104,6 @@ void barrier_before(Check *k, const InterpStep *s)
     InterpBarrier now;
     BarrierUse *u;
 
-    if (i->op != INSTR_BARARRIVE || i->flags & INSTR_EXPECT)
-        return;
     buffer = k->code->access[i->a].buffer;
     first = p->first_barrier[buffer];
     lanes = active_lanes(s);
@@ -100,6 +122,15 @@ void barrier_before(Check *k, const InterpStep *s)
         n->count++;
     }
     keep(k, s, u, now.phase);
+}
+
+void barrier_before(Check *k, const InterpStep *s)
+{
+    if (s->instr->op == INSTR_MEET)
+        at_meeting(k, s);
+    else if (s->instr->op == INSTR_BARARRIVE &&
+             !(s->instr->flags & INSTR_EXPECT))
+        at_arrival(k, s);
 }
 
 void barrier_end(Check *k, const InterpStep *s)
@@ -146,6 +177,20 @@ static void report_overrun(Report *r, const Note *n)
                   "one thread arrive");
 }
 
+static void report_parted(Report *r, const Note *n)
+{
+    CheckFinding *f =
+        add_finding(r, FINDING_PARTED, span_of(r, n->launch, n->a));
+
+    f->count = n->count;
+    f->message = text_format(
+        r->a, "a barrier under a condition that only a part of a warp meets, "
+        "%lld threads of the block in all: a GPU waits for the others for ever",
+        (long long)n->x[0]);
+    note_when(r, f, n);
+    f->fix = TEXT("move it out of the condition");
+}
+
 static void report_pending(Report *r, const Note *n)
 {
     CheckFinding *f = add_finding(r, FINDING_PENDING,
@@ -163,14 +208,16 @@ static void report_pending(Report *r, const Note *n)
     f->block = n->block;
 }
 
-void report_barriers(Report *r)
+void report_barriers(Report *r, bool stuck)
 {
-    bool overrun = false;
+    bool overrun = stuck;
 
     for (int i = 0; i < r->count; i++)
         if (r->notes[i].kind == NOTE_OVERRUN) {
             report_overrun(r, &r->notes[i]);
             overrun = true;
+        } else if (r->notes[i].kind == NOTE_PARTED) {
+            report_parted(r, &r->notes[i]);
         }
     for (int i = 0; i < r->count && !overrun; i++)
         if (r->notes[i].kind == NOTE_PENDING)

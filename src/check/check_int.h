@@ -23,6 +23,7 @@ typedef enum {
     NOTE_RACE_BLOCKS,   // block x[0] (-1: several) at b
     NOTE_BEGIN,     // ... begins at a: doubles x[0], x[1] gave x[2]
     NOTE_OVERRUN,   // barrier x[0] of `buffer`, for x[1]: two phases at a
+    NOTE_PARTED,    // x[0] threads come to a barrier at a, of some warps a part
     NOTE_PENDING,   // barrier x[0] of `buffer`: x[1] of x[2] have not come
     NOTE_THREADS,   // warps x[0] (a bit each) at b; race_side of b and of a
 } NoteKind;
@@ -225,7 +226,7 @@ void report_values(Report *r);
 void report_order(Report *r);
 
 // barrier.c
-void report_barriers(Report *r);
+void report_barriers(Report *r, bool stuck);
 
 // dead.c
 void report_dead_stores(Report *r);

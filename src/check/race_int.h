@@ -23,7 +23,7 @@ typedef struct {
     int lane;
 } UnitLane;
 
-enum { MOST_LANES = 4096 };
+enum { MOST_LANES = 1024 };
 
 // What one instruction accesses at one moment.
 typedef struct {
@@ -46,6 +46,7 @@ typedef struct {
 typedef struct RaceLog {
     EntryList *buffer;          // by root; the last: of the arena's bytes
     int buffers;
+    int64_t bytes, most;        // of all entries; as many may be
     Units now;                  // of the access that is looked at
     int64_t unit[CODE_LANES];   // and by lane, of those that take part
     int lane[CODE_LANES], lanes;
@@ -60,8 +61,8 @@ static inline int64_t race_side(const Entry *e)
 RaceLog *race_log(const Check *k, BlockOrder *o);
 void race_log_reset(BlockOrder *o);     // a block begins
 void race_log_release(BlockOrder *o);
-Entry *race_log_add(BlockOrder *o, EntryList *l, const Entry *like,
-                    const Units *units);
-void race_log_lane(Entry *e, int64_t unit, int lane);
+// Adds the units that are looked at to the entry like this one.
+Entry *race_log_add(BlockOrder *o, EntryList *l, const Entry *like);
+void race_log_lane(RaceLog *r, Entry *e, int64_t unit, int lane);
 int race_log_lane_of(const Entry *e, int64_t unit);     // the last; or -1
 #endif

@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WORDS = 1 << 16, MOST_ENTRIES = 256, FEW_ENTRIES = 8 };
+enum {
+    MOST_WORDS = 1 << 16,
+    MOST_ENTRIES = 256,
+    FEW_ENTRIES = 8,
+    LEAST_BYTES = 1 << 16,
+};
 
 // ---- units ---------------------------------------------------------------
 
@@ -95,6 +100,9 @@ RaceLog *race_log(const Check *k, BlockOrder *o)
     if (!o->log) {
         o->log = xcalloc(1, sizeof *o->log);
         o->log->buffers = n;
+        o->log->most = k->code->scratch_bytes > LEAST_BYTES
+                           ? k->code->scratch_bytes
+                           : LEAST_BYTES;
         o->log->buffer = xcalloc((size_t)n, sizeof *o->log->buffer);
     }
     return o->log;
@@ -157,7 +165,7 @@ static Entry *new_entry(const BlockOrder *o, EntryList *l, const Entry *like)
 
     if (l->len >= FEW_ENTRIES)
         forget_past(o, l);
-    if (l->len >= MOST_ENTRIES)
+    if (l->len >= MOST_ENTRIES || (l->len && o->log->bytes > o->log->most))
         leave(l, 0); // what is forgotten is at worst not found
     if (l->len == l->room) {
         int room = l->room ? 2 * l->room : FEW_ENTRIES;
@@ -178,10 +186,10 @@ static Entry *new_entry(const BlockOrder *o, EntryList *l, const Entry *like)
     return e;
 }
 
-Entry *race_log_add(BlockOrder *o, EntryList *l, const Entry *like,
-                    const Units *units)
+Entry *race_log_add(BlockOrder *o, EntryList *l, const Entry *like)
 {
     Entry *e = NULL;
+    int64_t room;
 
     for (int i = l->len - 1; i >= 0 && !e; i--)
         if (l->at[i].pc == like->pc && l->at[i].way == like->way &&
@@ -191,16 +199,21 @@ Entry *race_log_add(BlockOrder *o, EntryList *l, const Entry *like,
             e = &l->at[i];
     if (!e)
         e = new_entry(o, l, like);
-    units_add_all(&e->units, units);
+    room = e->units.room;
+    units_add_all(&e->units, &o->log->now);
+    o->log->bytes +=
+        (e->units.room - room) * (int64_t)sizeof *e->units.bit;
     return e;
 }
 
-void race_log_lane(Entry *e, int64_t unit, int lane)
+void race_log_lane(RaceLog *r, Entry *e, int64_t unit, int lane)
 {
-    if (e->lanes == MOST_LANES)
+    if (e->lanes == MOST_LANES || (!e->lane && r->bytes > r->most))
         return;
-    if (!e->lane)
+    if (!e->lane) {
         e->lane = xcalloc(MOST_LANES, sizeof *e->lane);
+        r->bytes += MOST_LANES * (int64_t)sizeof *e->lane;
+    }
     e->lane[e->lanes++] = (UnitLane){unit, lane};
 }
 

@@ -211,9 +211,9 @@ static void see(Seen *n)
     if (n->what.when.by == MADE_BY_WARPS &&
         order_plan(n->k, n->s->launch)->by_matrix[n->root])
         return;
-    e = race_log_add(n->order, l, &n->what, &n->log->now);
+    e = race_log_add(n->order, l, &n->what);
     for (int j = 0; n->what.step && j < n->log->lanes; j++)
-        race_log_lane(e, n->log->unit[j], n->log->lane[j]);
+        race_log_lane(n->log, e, n->log->unit[j], n->log->lane[j]);
 }
 
 static void begin(Seen *n, int buffer, Way way)

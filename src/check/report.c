@@ -498,14 +498,6 @@ static bool is_stuck(const InterpResult *result)
     return false;
 }
 
-static bool has_kind(const Report *r, NoteKind kind)
-{
-    for (int i = 0; i < r->count; i++)
-        if (r->notes[i].kind == kind)
-            return true;
-    return false;
-}
-
 void report_all(Check *k, Arena *a, const InterpResult *result,
                 CheckFindings *out)
 {
@@ -542,8 +534,7 @@ void report_all(Check *k, Arena *a, const InterpResult *result,
         else if (notes[i].kind == NOTE_OVERFLOW)
             report_overflow(&r, &notes[i]);
     report_order(&r);
-    if (!is_stuck(result) || has_kind(&r, NOTE_OVERRUN))
-        report_barriers(&r);
+    report_barriers(&r, is_stuck(result));
     free(notes);
     keep_wanted(&r);
 }
