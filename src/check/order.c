@@ -532,10 +532,11 @@ void order_moment(const Check *k, const InterpStep *s, const BlockOrder *o,
 // Whether the warp has heard of it.
 static bool knows(const BlockOrder *o, OrderBy by, int warp, const Moment *m)
 {
-    const uint32_t *clock = clock_of(o, by, warp);
+    const uint32_t *clock = clock_of(o, by == BY_OWN ? BY_ANY : by, warp);
 
     for (int w = 0; w < o->warps; w++)
-        if (m->warps >> w & 1 && clock[m->base + w] < m->at[w])
+        if (m->warps >> w & 1 && (by != BY_OWN || w == warp) &&
+            clock[m->base + w] < m->at[w])
             return false;
     return true;
 }

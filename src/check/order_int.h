@@ -13,8 +13,9 @@ enum { MOST_WARPS = MOST_THREADS / 32 };
 
 // By what accesses are ordered: shared memory by the barriers that the program
 // has and those that the compiler puts where it can; global memory, which gets
-// none of the latter, by the program's alone.
-typedef enum { BY_ANY, BY_PROGRAM, BY_COUNT } OrderBy;
+// none of the latter, by the program's alone. Registers are each warp's own: what
+// others have waited for is nothing to them.
+typedef enum { BY_ANY, BY_PROGRAM, BY_COUNT, BY_OWN = BY_COUNT } OrderBy;
 
 // Who makes an access: the warps themselves, or what they started.
 typedef enum {
@@ -62,6 +63,8 @@ struct OrderPlan {
     int warps;
     int *group;                 // by pc: the set of threads that run it, or -1
     bool *divergent;            // by pc: no barrier can stand there
+    bool *by_unit;              // by pc: a load of what the tensor memory unit
+                                // may store, which one thread starts
     int *first_barrier;         // by buffer: number of its first barrier, or -1
     int barriers;
     bool *watched;              // by root: to be looked at

@@ -105,6 +105,58 @@ static void find_watched(const Code *c, const InstrList *body, OrderPlan *p)
     }
 }
 
+static bool moves(const Instr *i)
+{
+    switch (i->op) {
+    case INSTR_COLLECT:
+    case INSTR_COLLECTEND:
+    case INSTR_PAR:
+    case INSTR_PARNEXT:
+    case INSTR_VAIM:
+    case INSTR_AFFINE:
+    case INSTR_VLOAD:
+    case INSTR_VSTORE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Whether the instructions of the statement from `at` on, or its collective
+// part, store to global memory what they load, and do nothing else.
+static bool stores_tile(const Code *c, const InstrList *body, int at, int *end)
+{
+    bool pure = true, store = false;
+    int i = at;
+
+    do {
+        const Instr *in = &body->code[i++];
+
+        pure &= moves(in);
+        store |= in->op == INSTR_VSTORE &&
+                 is_global(&c->buffer[c->access[in->a].buffer]);
+    } while (i < body->len && body->stmt[i] == body->stmt[at] &&
+             body->code[i].op != INSTR_COLLECTEND);
+    *end = i;
+    return pure && store;
+}
+
+// Where threads use the tensor memory unit, the compiler does as well.
+static void find_unit_stores(const Code *c, const InstrList *body, OrderPlan *p)
+{
+    bool unit = false;
+
+    for (int i = 0; i < body->len; i++)
+        unit |= body->code[i].op == INSTR_ORDER &&
+                (body->code[i].a == ORDER_TMA_LOAD ||
+                 body->code[i].a == ORDER_TMA_STORE);
+    for (int i = 0, end; unit && i < body->len; i = end)
+        if (stores_tile(c, body, i, &end))
+            for (int j = i; j < end; j++)
+                p->by_unit[j] = p->group[j] >= 0 &&
+                                body->code[j].op == INSTR_VLOAD;
+}
+
 static OrderPlan plan_of(const Code *c, const Launch *l)
 {
     size_t n = (size_t)c->buffer_count + 1, len = (size_t)l->body.len + 1;
@@ -122,6 +174,7 @@ static OrderPlan plan_of(const Code *c, const Launch *l)
         p.warps = 2; // they run all of it, and need not be told apart further
     p.group = xcalloc(len, sizeof *p.group);
     p.divergent = xcalloc(len, sizeof *p.divergent);
+    p.by_unit = xcalloc(len, sizeof *p.by_unit);
     p.first_barrier = xcalloc(n, sizeof *p.first_barrier);
     p.watched = xcalloc(n, sizeof *p.watched);
     p.by_matrix = xcalloc(n, sizeof *p.by_matrix);
@@ -129,6 +182,7 @@ static OrderPlan plan_of(const Code *c, const Launch *l)
     for (size_t i = 0; i < n; i++)
         p.first_barrier[i] = -1;
     find_groups(c, &l->body, &p);
+    find_unit_stores(c, &l->body, &p);
     find_barriers(c, &l->body, &p);
     find_watched(c, &l->body, &p);
     if (l->per_thread)
@@ -155,6 +209,7 @@ void order_plan_release(Check *k)
     for (int i = 0; k->order && i < k->code->launch_count; i++) {
         free(k->order[i].group);
         free(k->order[i].divergent);
+        free(k->order[i].by_unit);
         free(k->order[i].first_barrier);
         free(k->order[i].watched);
         free(k->order[i].by_matrix);

@@ -30,6 +30,8 @@ typedef struct {
     int pc, root;
     Way way;
     bool spread;                // by warps that do not share out the elements
+    bool unit;                  // the tensor memory unit reads it for one warp
+    bool rows;                  // A of a product: each warp reads rows of its own
     Moment when;
     uint32_t step;              // of a warp in a part where no barrier stands
     Units units;

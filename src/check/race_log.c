@@ -179,6 +179,8 @@ static Entry *new_entry(const BlockOrder *o, EntryList *l, const Entry *like)
     e->root = like->root;
     e->way = like->way;
     e->spread = like->spread;
+    e->unit = like->unit;
+    e->rows = like->rows;
     e->when = like->when;
     e->step = like->step;
     e->lanes = 0;

@@ -80,6 +80,7 @@ static bool is_several(uint64_t warps)
 static bool may_be_own(const Seen *n, const Entry *e)
 {
     return n->k->code->no_auto_sync && !n->what.spread && !e->spread &&
+           !e->unit &&
            n->what.when.by == MADE_BY_WARPS && e->when.by == MADE_BY_WARPS &&
            (is_several(n->warps) || is_several(e->when.warps)) &&
            (n->warps & e->when.warps);
@@ -104,6 +105,18 @@ static bool is_one_loop(const Seen *n, const Entry *e)
 static bool is_left_over(const Seen *n, const Entry *e)
 {
     return e->root != n->root && n->what.way == LOADS;
+}
+
+// Warps of wgmma read rows of A, 16 each; those that write what they share out
+// in the same way wait for their own part of the product.
+static OrderBy order_by(const Seen *n, const Entry *e)
+{
+    bool own = e->rows && n->k->code->no_auto_sync && !n->what.spread &&
+               e->when.by == MADE_BY_MATRIX &&
+               n->what.when.by == MADE_BY_WARPS &&
+               e->when.warps == n->warps;
+
+    return own ? BY_OWN : n->by;
 }
 
 static bool both_read_or_add(const Seen *n, const Entry *e)
@@ -132,7 +145,7 @@ static void hold_against(const Seen *n, const EntryList *l)
 
         if (both_read_or_add(n, e) || is_one_queue(n, e) ||
             is_one_loop(n, e) || is_left_over(n, e) ||
-            order_unheard(n->order, n->by, &e->when, n->warps) < 0 ||
+            order_unheard(n->order, order_by(n, e), &e->when, n->warps) < 0 ||
             may_be_own(n, e) || !units_meet(&e->units, &n->log->now) ||
             (n->what.way == STORES && !changes(n, e)))
             continue;
@@ -224,8 +237,13 @@ static void begin(Seen *n, int buffer, Way way)
     n->root = root_of_buffer(n->k->code, buffer);
     n->access = NULL;
     n->what = (Entry){.way = way};
-    n->by = p->global[n->root] ? BY_PROGRAM : BY_ANY;
+    n->by = p->global[n->root]      ? BY_PROGRAM
+            : p->by_matrix[n->root] ? BY_OWN
+                                    : BY_ANY;
     order_moment(n->k, n->s, n->order, &n->what.when);
+    n->what.unit = p->by_unit[n->s->pc];
+    if (n->what.unit)
+        n->what.when.warps &= -n->what.when.warps;
     n->log->now.words = 0;
     n->log->lanes = 0;
     n->base = 0;
@@ -286,7 +304,7 @@ static void see_one(Seen *n, const Access *a, Way way)
 }
 
 static void see_matrix(Seen *n, const Matrix *m, int64_t rows, int64_t cols,
-                       Way way)
+                       Way way, bool own_rows)
 {
     InterpMatrix x;
 
@@ -295,6 +313,7 @@ static void see_matrix(Seen *n, const Matrix *m, int64_t rows, int64_t cols,
         return;
     begin(n, m->buffer, way);
     n->what.spread = true;
+    n->what.rows = own_rows;
     for (int64_t r = 0; r < rows; r++)
         if (x.col_step == 1)
             units_add(&n->log->now,
@@ -313,9 +332,9 @@ static void see_gemm(Seen *n, const Gemm *g)
 {
     int64_t k = g->group ? g->k / g->group * g->kept : g->k;
 
-    see_matrix(n, &g->a, g->m, k, LOADS);
-    see_matrix(n, &g->b, g->k, g->n, LOADS);
-    see_matrix(n, &g->c, g->m, g->n, STORES);
+    see_matrix(n, &g->a, g->m, k, LOADS, true);
+    see_matrix(n, &g->b, g->k, g->n, LOADS, false);
+    see_matrix(n, &g->c, g->m, g->n, STORES, false);
 }
 
 static void see_all(Seen *n, int buffer, Way way)
@@ -362,9 +381,9 @@ static void look(Seen *n)
         break;
     case INSTR_SCAN:
         see_matrix(n, &c->scan[i->a].src, c->scan[i->a].rows,
-                   c->scan[i->a].cols, LOADS);
+                   c->scan[i->a].cols, LOADS, false);
         see_matrix(n, &c->scan[i->a].dst, c->scan[i->a].rows,
-                   c->scan[i->a].cols, STORES);
+                   c->scan[i->a].cols, STORES, false);
         break;
     default:
         break;
