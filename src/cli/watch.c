@@ -136,13 +136,9 @@ static void place_buffers(const Plan *p, int launch, int buffers,
     }
 }
 
-// Where upstream's compiler puts shared buffers on the device that runs, if
-// that is needed and can be planned.
-static const SharedPlace *places_of(RunWatch *w, KernelObject *k,
-                                    const Code *code)
+const SharedPlace *watch_places(Arena *a, Diag *diag, const KernelObject *k,
+                                const Code *code, const Device *device)
 {
-    Cli *c = w->report.cli;
-    const Device *device[DEVICE_COUNT];
     int buffers = k->ir->buffer_count;
     bool quiet;
     SharedPlace *out;
@@ -150,13 +146,12 @@ static const SharedPlace *places_of(RunWatch *w, KernelObject *k,
 
     if (!check_wants_places(code))
         return NULL;
-    cli_devices(c, "h100", device, DEVICE_COUNT);
-    quiet = diag_quiet(c->diag, true);
-    p = plan_build(c->arena, k->ir, device[0], PLAN_TILELANG);
-    diag_quiet(c->diag, quiet);
+    quiet = diag_quiet(diag, true);
+    p = plan_build(a, k->ir, device, PLAN_TILELANG);
+    diag_quiet(diag, quiet);
     if (!p)
         return NULL;
-    out = new_array(c->arena, SharedPlace, p->launch_count * buffers + 1);
+    out = new_array(a, SharedPlace, p->launch_count * buffers + 1);
     for (int i = 0; i < p->launch_count; i++)
         place_buffers(p, i, buffers, &out[i * buffers]);
     return out;
@@ -177,7 +172,8 @@ void watch_begin(RunWatch *w, KernelObject *k, CodeMode mode, const bool *empty,
                           k->ir, "tl.disable_safe_memory_legalize")};
 
     if (code)
-        o.place = places_of(w, k, code);
+        o.place = watch_places(w->report.cli->arena, w->report.cli->diag, k,
+                               code, w->host->options.device);
     w->running = code ? check_create(code, &o) : NULL;
     if (w->running)
         *observer = check_observer(w->running);
@@ -196,6 +192,8 @@ void watch_end(RunWatch *w, KernelObject *k, const KernelArg *args,
         if (w->report.wishes.groups >> CHECK_PIPELINES & 1 && r->ok)
             watch_pipeline(w, k, w->running, args, &found);
         for_targets(w, k, &found);
+        if (w->report.wishes.groups >> CHECK_TARGETS & 1)
+            watch_alignment(w, k, args, &found);
         if (w->args)
             set_aside(w, k, &found);
         check_report(&w->report, k, &found);

@@ -30,6 +30,7 @@
 
 #include "../oracle/naive.h"
 #include "check/check.h"
+#include "cli/watch_int.h"
 #include "host/launch.h"
 #include "interp/observe.h"
 #include "plan/plan.h"
@@ -135,6 +136,9 @@ static Check *watch(Bench *b, const CheckTarget *trace, bool *empty)
 
     for (int i = 0; i < k->ir->param_count; i++)
         empty[i] = kernel_is_output(k, i);
+    if (code)
+        o.place = watch_places(b->arena, b->diag, k, code,
+                               b->h->options.device);
     return code ? check_create(code, &o) : NULL;
 }
 
