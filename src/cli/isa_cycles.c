@@ -14,11 +14,10 @@ int isa_resident(const GfxKernel *k, int threads, int dynamic_lds)
 
 void isa_put_cycles(TextBuf *b, const GfxCycles *c)
 {
-    buf_puts(b, "estimate: ");
-    buf_grouped(b, c->cycles);
-    buf_printf(b, " cycles for %d workgroup%s on a compute unit; matrix "
-               "utilisation %.2f%s\n", c->groups, c->groups == 1 ? "" : "s",
-               gfx_matrix_utilisation(c),
+    buf_puts(b, "estimate: a workgroup every ");
+    buf_grouped(b, gfx_cycles_each(c));
+    buf_printf(b, " cycles of a compute unit, which holds %d; matrix "
+               "utilisation %.2f%s\n", c->groups, gfx_matrix_utilisation(c),
                c->cut ? "; the beginning alone, 1,048,576 instructions a wave"
                       : "");
 }
@@ -31,6 +30,10 @@ static double of(int64_t part, int64_t units, int64_t cycles)
 
 void isa_put_cycle_table(TextBuf *b, const GfxCycles *c)
 {
+    int64_t sum = 0;
+
+    for (int t = 0; t < GFX_TIMES; t++)
+        sum += c->wave[t];
     buf_printf(b, "  busy: matrix units %.1f %%, vector units %.1f %%, LDS "
                "ports %.1f %%\n  of a wave's time (estimate):\n",
                of(c->matrix, GFX_SIMDS, c->cycles),
@@ -38,9 +41,8 @@ void isa_put_cycle_table(TextBuf *b, const GfxCycles *c)
                of(c->lds, GFX_LDS_PORTS, c->cycles));
     for (int t = 0; t < GFX_TIMES; t++)
         if (c->wave[t])
-            buf_printf(b, "  %7.1f %%  %s\n",
-                       of(c->wave[t], (int64_t)c->groups * c->waves,
-                          c->cycles), gfx_time_name((GfxTime)t));
+            buf_printf(b, "  %7.1f %%  %s\n", of(c->wave[t], 1, sum),
+                       gfx_time_name((GfxTime)t));
 }
 
 void isa_json_cycles(Json *out, const GfxCycles *c)
@@ -49,6 +51,7 @@ void isa_json_cycles(Json *out, const GfxCycles *c)
     json_begin_object(out);
     key_text(out, "basis", TEXT("estimate"));
     key_int(out, "cycles", c->cycles);
+    key_int(out, "workgroup_cycles", gfx_cycles_each(c));
     key_int(out, "workgroups", c->groups);
     key_int(out, "waves", c->waves);
     key_number(out, "matrix_utilisation", gfx_matrix_utilisation(c));

@@ -2,8 +2,8 @@
 //
 // Each SIMD starts at most one instruction of a kind every 4 cycles, each from
 // another wave; a wave starts its instructions in order, one every 4 cycles.
-// The wave of the highest s_setprio goes first, then the one that waits
-// longest. Fetching instructions takes no time.
+// The wave of the highest s_setprio goes first, then the oldest. Fetching
+// instructions takes no time. Where a workgroup ends the next one starts.
 #include "gfx942/cycles.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ typedef struct {
 typedef struct {
     const GfxTrace *trace;
     size_t next;
-    int group, simd, priority;
+    int group, simd, priority, age;
     bool at_barrier, ended;
     int64_t since;                              // the last one was started
     int64_t row[ROWS];                          // a result is written
@@ -55,7 +55,9 @@ typedef struct {
     const GfxObject *object;
     int64_t now;
     Wave *waves;
-    int wave_count, waves_each;
+    int wave_count, waves_each, started;
+    int left;                                   // workgroups still to start
+    bool full;
     int64_t valu[GFX_SIMDS], matrix[GFX_SIMDS];     // free from then on
     int64_t lds[GFX_LDS_PORTS], vmem;
     int16_t *matrix_cycles;                         // by IsaOp
@@ -342,6 +344,36 @@ static void start_internal(Cu *u, Wave *w, const IsaInstr *in)
     u->out->wave[TIME_INTERNAL] += w->since - u->now - SLOT;
 }
 
+static void place_wave(Cu *u, int i, int64_t at)
+{
+    Wave *w = &u->waves[i];
+    *w = (Wave){.trace = w->trace, .group = i / u->waves_each,
+                .simd = i % GFX_SIMDS, .age = u->started++, .since = at,
+                .ended = !w->trace->len};
+}
+
+// The next workgroup takes the place of one that has ended.
+static void refill(Cu *u, int group)
+{
+    int first = group * u->waves_each;
+    int64_t end = 0;
+    for (int i = first; i < first + u->waves_each; i++) {
+        if (!u->waves[i].ended)
+            return;
+        end = later(end, u->waves[i].since);
+    }
+    if (!u->left) {
+        u->full = false;
+        u->out->cycles = end;
+        return;
+    }
+    u->left--;
+    for (int i = first; i < first + u->waves_each; i++) {
+        u->out->wave[TIME_ENDED] += end - u->waves[i].since;
+        place_wave(u, i, end);
+    }
+}
+
 static void start(Cu *u, Wave *w, GfxTime why)
 {
     const GfxStep *s = &w->trace->at[w->next];
@@ -365,10 +397,13 @@ static void start(Cu *u, Wave *w, GfxTime why)
     case UNIT_NONE: start_internal(u, w, in); break;
     default: break;
     }
+    u->out->steps++;
     if (++w->next == w->trace->len)
         w->ended = true;
     if (w->ended || w->at_barrier)
         meet(u, w->group);
+    if (w->ended)
+        refill(u, w->group);
 }
 
 // ---- who goes first ---------------------------------------------------------
@@ -376,7 +411,7 @@ static void start(Cu *u, Wave *w, GfxTime why)
 static bool before(const Wave *a, const Wave *b)
 {
     return a->priority != b->priority ? a->priority > b->priority
-                                      : a->since < b->since;
+                                      : a->age < b->age;
 }
 
 // Starts what a SIMD can at this time.
@@ -400,7 +435,7 @@ static void issue(Cu *u, int simd)
         }
     }
     for (int k = 0; k < UNIT_NONE; k++)
-        if (best[k])
+        if (best[k] && u->full)
             start(u, best[k], why[k]);
 }
 
@@ -441,38 +476,51 @@ static void learn_matrix(Cu *u, Arena *a)
     }
 }
 
-static void place_waves(Cu *u, const GfxTrace *traces, int groups)
+static void place_waves(Cu *u, const GfxTrace *traces)
 {
     for (int i = 0; i < u->wave_count; i++) {
-        Wave *w = &u->waves[i];
-        w->trace = &traces[i];
-        w->group = i / u->waves_each;
-        w->simd = i % GFX_SIMDS;
-        w->ended = !w->trace->len;
-        u->out->cut |= w->trace->cut;
+        u->waves[i].trace = &traces[i];
+        place_wave(u, i, 0);
+        u->out->cut |= traces[i].cut;
+        u->out->steps_each += (int64_t)traces[i].len;
     }
-    for (int g = 0; g < groups; g++)
-        meet(u, g);
+}
+
+// What waves are at when the unit is no longer full.
+static void close_waves(Cu *u)
+{
+    GfxCycles *out = u->out;
+    for (int s = 0; s < GFX_SIMDS; s++)
+        out->cycles = later(out->cycles, u->matrix[s]);
+    for (int i = 0; i < u->wave_count; i++) {
+        const Wave *w = &u->waves[i];
+        GfxTime at = w->ended        ? TIME_ENDED
+                     : w->at_barrier ? TIME_WAIT_BARRIER
+                                     : start_of(u, w).why;
+        if (out->cycles > w->since)
+            out->wave[at] += out->cycles - w->since;
+    }
 }
 
 void gfx_cycles(Arena *a, const GfxObject *o, const GfxTrace *traces,
-                int groups, int waves, GfxCycles *out)
+                int groups, int waves, int rounds, GfxCycles *out)
 {
     Cu u = {.object = o, .out = out, .wave_count = groups * waves,
-            .waves_each = waves};
+            .waves_each = waves, .left = groups * (rounds - 1), .full = true};
     *out = (GfxCycles){.groups = groups, .waves = waves};
     u.waves = new_array(a, Wave, u.wave_count + 1);
     learn_matrix(&u, a);
-    place_waves(&u, traces, groups);
-    for (u.now = 0; u.now >= 0; u.now = next_time(&u))
+    place_waves(&u, traces);
+    for (u.now = 0; u.now >= 0 && u.full; u.now = next_time(&u))
         for (int simd = 0; simd < GFX_SIMDS; simd++)
             issue(&u, simd);
-    for (int i = 0; i < u.wave_count; i++)
-        out->cycles = later(out->cycles, u.waves[i].since);
-    for (int s = 0; s < GFX_SIMDS; s++)
-        out->cycles = later(out->cycles, u.matrix[s]);
-    for (int i = 0; i < u.wave_count; i++)
-        out->wave[TIME_ENDED] += out->cycles - u.waves[i].since;
+    close_waves(&u);
+}
+
+int64_t gfx_cycles_each(const GfxCycles *c)
+{
+    return c->steps ? (int64_t)((double)c->cycles * (double)c->steps_each
+                                / (double)c->steps / c->groups) : 0;
 }
 
 double gfx_matrix_utilisation(const GfxCycles *c)

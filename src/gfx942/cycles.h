@@ -34,15 +34,20 @@ enum { GFX_SIMDS = 4, GFX_LDS_PORTS = 2 };
 
 typedef struct {
     int groups, waves;                          // on the unit; of a group
-    int64_t cycles;                             // until the last wave ended
+    int64_t cycles;                             // while it was full
+    int64_t steps, steps_each;                  // instructions: all, of one
+                                                // time all groups
     int64_t matrix, valu, lds;                  // busy: of SIMDs, of LDS ports
     int64_t wave[GFX_TIMES];                    // of all waves
     bool cut;
 } GfxCycles;
 
-// traces[group * waves + wave]. The groups start together.
+// traces[group * waves + wave]. The groups start together, each `rounds` times
+// one after the other, until the first one has no successor.
 void gfx_cycles(Arena *a, const GfxObject *o, const GfxTrace *traces,
-                int groups, int waves, GfxCycles *out);
+                int groups, int waves, int rounds, GfxCycles *out);
+// From the end of a workgroup to the end of the next one.
+int64_t gfx_cycles_each(const GfxCycles *c);
 // Busy cycles of the matrix units over all cycles of the four.
 double gfx_matrix_utilisation(const GfxCycles *c);
 #endif

@@ -4,7 +4,10 @@
 
 #include "gfx942/wave_int.h"
 
-enum { MOST_STEPS = 1 << 20 };                  // of a wave: 8 MiB
+enum {
+    MOST_STEPS = 1 << 20,                       // of a wave: 8 MiB
+    ROUNDS = 4,
+};
 
 static int64_t sectors(const Group *g)
 {
@@ -53,7 +56,8 @@ void steps_close(Arena *a, Run *run, GfxCycles *out)
     int waves = (int)((run->threads + LANES - 1) / LANES);
     if (!run->traced)
         return;
-    gfx_cycles(a, run->launch->object, run->traces, run->traced, waves, out);
+    gfx_cycles(a, run->launch->object, run->traces, run->traced, waves,
+               ROUNDS, out);
     for (int i = 0; i < run->traced * waves; i++)
         free(run->traces[i].at);
 }

@@ -81,7 +81,7 @@ static GfxCycles issued(const char *waves)
     for (char *copy = strdup(waves), *w = strtok(copy, " "); w;
          w = strtok(NULL, " "))
         s->traces[n++] = stream(s, strcmp(w, "-") ? w : "");
-    gfx_cycles(s->arena, &s->object, s->traces, 1, n, &out);
+    gfx_cycles(s->arena, &s->object, s->traces, 1, n, 1, &out);
     arena_destroy(s->arena);
     int64_t sum = 0;
     for (int t = 0; t < GFX_TIMES; t++)
@@ -128,9 +128,9 @@ static const struct {
     {"a|a aaaa", 20, 0, TIME_WAIT_BARRIER, 8, "or for their ends"},
     {"mn - - - aaaa", 32, 32, TIME_VALU, 16,
      "another wave's beneath: at 4, 8, 12 and 20"},
-    {"aa - - - aa", 16, 0, TIME_WAIT_VALU, 12, "in turns, oldest first"},
-    {"paa - - - saa", 20, 0, TIME_WAIT_VALU, 8, "s_setprio goes first"},
-    {"ss - - - ss", 16, 0, TIME_WAIT_TURN, 12, "one a slot of each kind"},
+    {"aa - - - aa", 16, 0, TIME_WAIT_VALU, 8, "the oldest first"},
+    {"saa - - - paaa", 24, 0, TIME_WAIT_VALU, 12, "s_setprio before age"},
+    {"ss - - - ss", 16, 0, TIME_WAIT_TURN, 8, "one a slot of each kind"},
     {"aa - - - ss", 8, 0, TIME_WAIT_TURN, 0, "two units at the same time"},
 };
 
@@ -178,7 +178,7 @@ START_TEST(reads_take_what_was_measured)
     s->traces[0] = stream(s, letters);
     for (int i = 0; i < 64; i++)
         s->traces[0].at[i].lds = (uint16_t)sweep[_i].banks;
-    gfx_cycles(s->arena, &s->object, s->traces, 1, 1, &out);
+    gfx_cycles(s->arena, &s->object, s->traces, 1, 1, 1, &out);
     double rel = (double)out.cycles / sweep[_i].measured;
     ck_assert_msg(rel > 0.95 && rel < 1.3, "%lld cycles, %d measured",
                   (long long)out.cycles, sweep[_i].measured);
