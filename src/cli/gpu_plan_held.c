@@ -33,8 +33,8 @@ int gpu_planned_mfma(const PlanLaunch *l)
     for (int i = 0; i < l->gemm_count; i++) {
         const PlanGemm *g = &l->gemms[i];
         if (g->unit == PLAN_MFMA)
-            n += (int)(g->shape.m / g->m_warps / 16 *
-                       (g->shape.n / g->n_warps / 16) *
+            n += (int)(g->shape.m / g->m_warps / g->wide *
+                       (g->shape.n / g->n_warps / g->wide) *
                        (g->shape.k / g->inst_k));
     }
     return n;

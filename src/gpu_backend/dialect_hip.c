@@ -131,8 +131,9 @@ static const GpuPart parts[] = {
      "{\n"
      "    return __builtin_amdgcn_perm(b, a, high ? 0x07060302u : 0x05040100u);\n"
      "}\n"},
-    {"mfma_f16|mfma_bf16|mfma_e4m3fnuz|mfma_e5m2fnuz|mfma_e4m3fnuz_e5m2fnuz"
-     "|mfma_e5m2fnuz_e4m3fnuz|mfma_i8|mfma_float|mfma_tf32", "",
+    {"mfma32_f16|mfma32_bf16|mfma_f16|mfma_bf16|mfma_e4m3fnuz|mfma_e5m2fnuz"
+     "|mfma_e4m3fnuz_e5m2fnuz|mfma_e5m2fnuz_e4m3fnuz|mfma_i8|mfma_float|mfma_tf32", "",
+     "typedef float Floats16 __attribute__((ext_vector_type(16)));\n"
      "typedef float Floats4 __attribute__((ext_vector_type(4)));\n"
      "typedef int Ints4 __attribute__((ext_vector_type(4)));\n"
      "typedef _Float16 Halves4 __attribute__((ext_vector_type(4)));\n"
@@ -153,6 +154,18 @@ static const GpuPart parts[] = {
      "{\n"
      "    put_words(d, __builtin_amdgcn_mfma_f32_16x16x16f16(\n"
      "        words<Halves4>(a), words<Halves4>(b), words<Floats4>(d), 0, 0, 0));\n"
+     "}\n"},
+    {"mfma32_f16", "",
+     "DEVICE void mfma32_f16(float *d, const u32 *a, const u32 *b)\n"
+     "{\n"
+     "    put_words(d, __builtin_amdgcn_mfma_f32_32x32x8f16(\n"
+     "        words<Halves4>(a), words<Halves4>(b), words<Floats16>(d), 0, 0, 0));\n"
+     "}\n"},
+    {"mfma32_bf16", "",
+     "DEVICE void mfma32_bf16(float *d, const u32 *a, const u32 *b)\n"
+     "{\n"
+     "    put_words(d, __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(\n"
+     "        words<Shorts4>(a), words<Shorts4>(b), words<Floats16>(d), 0, 0, 0));\n"
      "}\n"},
     {"mfma_bf16", "",
      "DEVICE void mfma_bf16(float *d, const u32 *a, const u32 *b)\n"

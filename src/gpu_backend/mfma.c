@@ -1,9 +1,9 @@
-// mfma.c - T.gemm by MFMA of 16 x 16 results.
+// mfma.c - T.gemm by MFMA of 16 x 16 or 32 x 32 results.
 //
 // The operands are exchanged: what the instruction calls its rows are columns
-// of the result, so that a lane has four columns of one row. That is how the
-// instruction wants its left operand, too, and a product that another one
-// takes as that needs no lane to tell another anything.
+// of the result, so that a lane has columns of one row, four and four. That is
+// how the instruction wants its left operand, too, and a product that another
+// one takes as that needs no lane to tell another anything.
 //
 // A lane has k_pack runs of k that lie side by side in memory; instruction i of
 // a step multiplies run i of all lanes.
@@ -13,7 +13,7 @@ typedef struct {
     const PlanGemm *g;
     bool is_b;
     int mix;                        // tiles that are read together
-    int tiles;                      // of a wave, 16 wide
+    int wide, tiles;                // rows of a tile; tiles of a wave
     int words;                      // 32 bits each, of a lane and step
     int per;                        // elements in them
     const Matrix *m;
@@ -22,9 +22,10 @@ typedef struct {
 
 static void read_vector(Emit *e, const Operand *o)
 {
-    Text row = text_format(e->arena, "%s + %s * 16 + lane %% 16", o->base,
-                           o->tile);
-    Text k = text_format(e->arena, "k0 + lane / 16 * %d", o->per);
+    Text row = text_format(e->arena, "%s + %s * %d + lane %% %d", o->base,
+                           o->tile, o->wide, o->wide);
+    Text k = text_format(e->arena, "k0 + lane / %d * %d", o->wide,
+                         o->per);
 
     line(e, "move<%d>(%s[%s], &%.*s);", o->words * 4, o->to, o->tile,
          TEXT_ARG(gemm_at(e, o->m, row, k)));
@@ -34,9 +35,10 @@ static void read_vector(Emit *e, const Operand *o)
 // its halves from two of them.
 static void read_columns(Emit *e, const Operand *o)
 {
-    Text row = text_format(e->arena, "%s + %s * 16 + lane %% 16 * %d", o->base,
-                           o->tile, o->mix);
-    Text k = text_format(e->arena, "k0 + lane / 16 * %d + r0", o->per);
+    Text row = text_format(e->arena, "%s + %s * %d + lane %% %d * %d", o->base,
+                           o->tile, o->wide, o->wide, o->mix);
+    Text k = text_format(e->arena, "k0 + lane / %d * %d + r0", o->wide,
+                         o->per);
 
     line(e, "alignas(8) u32 across[%d][%d];", o->per, o->mix / 2);
     line(e, "#pragma unroll");
@@ -74,10 +76,10 @@ static void read_words(Emit *e, const Operand *o, ElementOf *of)
 
 static Text shared_element(Emit *e, const Operand *o, int i)
 {
-    Text row = text_format(e->arena, "%s + %s * 16 + lane %% 16", o->base,
-                           o->tile);
-    Text k = text_format(e->arena, "k0 + lane / 16 * %d + r0 * %d + %d", o->per,
-                         32 / gemm_bits(o->m), i);
+    Text row = text_format(e->arena, "%s + %s * %d + lane %% %d", o->base,
+                           o->tile, o->wide, o->wide);
+    Text k = text_format(e->arena, "k0 + lane / %d * %d + r0 * %d + %d",
+                         o->wide, o->per, 32 / gemm_bits(o->m), i);
 
     return gemm_at(e, o->m, row, k);
 }
@@ -87,7 +89,8 @@ static Text register_element(Emit *e, const Operand *o, int i)
     return text_format(e->arena,
                        "%.*s[(%s + k0 / %d * %d) * %d + r0 * %d + %d]",
                        TEXT_ARG(e->buffer[o->m->buffer->id]), o->tile,
-                       o->per * 4, o->tiles, o->per, 32 / gemm_bits(o->m), i);
+                       o->per * 64 / o->wide, o->tiles, o->per,
+                       32 / gemm_bits(o->m), i);
 }
 
 static void read_operand(Emit *e, const Operand *o)
@@ -117,10 +120,11 @@ static const char *instruction(Emit *e, const PlanGemm *g)
     const char *left = a == DT_TF32 ? "tf32" : type_of(a);
 
     // exchanged: the right operand comes first
-    return text_cstr(e->arena,
-                     a == b ? text_format(e->arena, "mfma_%s", left)
-                            : text_format(e->arena, "mfma_%s_%s", type_of(b),
-                                          left));
+    if (a != b)
+        return text_cstr(e->arena, text_format(e->arena, "mfma_%s_%s",
+                                               type_of(b), left));
+    return text_cstr(e->arena, text_format(e->arena, "mfma%s_%s",
+                                           g->wide == 32 ? "32" : "", left));
 }
 
 static void multiply(Emit *e, const Operand *a, const Operand *b, Text sums)
@@ -134,18 +138,20 @@ static void multiply(Emit *e, const Operand *a, const Operand *b, Text sums)
     line(e, "    for (int ti = 0; ti < %d; ti++)", a->tiles);
     line(e, "        #pragma unroll");
     line(e, "        for (int tj = 0; tj < %d; tj++)", b->tiles);
-    line(e, "            %s(&%.*s[(ti * %d + tj) * 4], &tb[tj][i0], "
-            "&ta[ti][i0]);", instruction(e, g), TEXT_ARG(sums), b->tiles);
+    line(e, "            %s(&%.*s[(ti * %d + tj) * %d], &tb[tj][i0], "
+            "&ta[ti][i0]);", instruction(e, g), TEXT_ARG(sums), b->tiles,
+         g->wide * g->wide / 64);
 }
 
 static Operand operand(const PlanGemm *g, const Matrix *m, bool is_b)
 {
     int size = (int)(is_b ? g->shape.n / g->n_warps : g->shape.m / g->m_warps);
-    int per = g->inst_k * g->k_pack / 4;
+    int per = g->inst_k * g->k_pack * g->wide / 64;
 
     return (Operand){
         .g = g, .is_b = is_b, .mix = is_b ? g->n_mix : g->m_mix,
-        .tiles = size / 16, .words = per * gemm_bits(m) / 32,
+        .wide = g->wide, .tiles = size / g->wide,
+        .words = per * gemm_bits(m) / 32,
         .per = per, .m = m, .to = is_b ? "tb" : "ta",
         .tile = is_b ? "tj" : "ti", .base = is_b ? "n0" : "m0",
     };
@@ -175,13 +181,14 @@ static void convert_sums(Emit *e, const PlanGemm *g, int count, bool back)
 void mfma(Emit *e, const PlanGemm *g, const Matrix *a, const Matrix *b)
 {
     Operand left = operand(g, a, false), right = operand(g, b, true);
-    int step = g->inst_k * g->k_pack, count = left.tiles * right.tiles * 4;
+    int step = g->inst_k * g->k_pack;
+    int count = left.tiles * right.tiles * g->wide * g->wide / 64;
     bool narrow_sums = is_narrow(g->c->dtype);
     Text sums = narrow_sums ? TEXT("sums") : e->buffer[g->c->id];
 
     open_brace(e, "{");
     line(e, "const int m0 = warp %% %d * %d, n0 = warp / %d * %d;", g->m_warps,
-         left.tiles * 16, g->m_warps, right.tiles * 16);
+         left.tiles * g->wide, g->m_warps, right.tiles * g->wide);
     if (narrow_sums) {
         line(e, "float sums[%d];", count);
         convert_sums(e, g, count, false);

@@ -68,17 +68,21 @@ static Spot nvidia_c(const PlanGemm *g, int i, int j)
     return s;
 }
 
-// MFMA with operands exchanged: a lane holds 4 columns of one row.
+// MFMA with operands exchanged: a lane holds 4 columns of one row, and of
+// 32 x 32 results the 4 columns 8, 16 and 24 after them.
 static Spot amd_c(const PlanGemm *g, int i, int j)
 {
-    int rows = warp_rows(g), cols = warp_cols(g), wc = cols / 16;
-    int row = plan_micro_row(i % rows, g->m_mix);
-    int col = plan_micro_row(j % cols, g->n_mix);
+    int rows = warp_rows(g), cols = warp_cols(g), wide = g->wide;
+    int row = plan_micro_row(i % rows, wide, g->m_mix);
+    int col = plan_micro_row(j % cols, wide, g->n_mix);
+    int lanes = plan_row_lanes(g), per = wide / lanes;
 
     return (Spot){
-        row + 16 * (col / 4) + 64 * (i / rows) + 64 * g->m_warps * (j / cols),
-        plan_micro(i % rows, g->m_mix) * 4 * wc +
-            plan_micro(j % cols, g->n_mix) * 4 + col % 4,
+        row + wide * (col / 4 % lanes) + 64 * (i / rows) +
+            64 * g->m_warps * (j / cols),
+        plan_micro(i % rows, wide, g->m_mix) * per * (cols / wide) +
+            plan_micro(j % cols, wide, g->n_mix) * per +
+            col / (4 * lanes) * 4 + col % 4,
     };
 }
 
@@ -121,22 +125,23 @@ static Spot nvidia_operand(const PlanGemm *g, const IrBuffer *b, int x, int k,
 
 static Spot amd_operand(const PlanGemm *g, int x, int k, int *width)
 {
-    int per = g->inst_k * g->k_pack / 4;
+    int lanes = plan_row_lanes(g), per = g->inst_k * g->k_pack / lanes;
 
-    *width = 4 * per;
-    return (Spot){x % 16 + 16 * (k % *width / per), k % per};
+    *width = lanes * per;
+    return (Spot){x % g->wide + g->wide * (k % *width / per), k % per};
 }
 
 // Of the first of the warps along the other operand, which all hold the same.
 static Spot operand_spot(const PlanGemm *g, int x, int k, bool is_b)
 {
     int size = (int)(is_b ? g->shape.n : g->shape.m);
-    int mine = is_b ? g->n_warps : g->m_warps, wr = size / mine / 16, width;
-    int tile = x / (16 * wr), micro = x / 16 % wr;
     bool amd = g->unit == PLAN_MFMA;
+    int wide = amd ? g->wide : 16, width;
+    int mine = is_b ? g->n_warps : g->m_warps, wr = size / mine / wide;
+    int tile = x / (wide * wr), micro = x / wide % wr;
     Spot s = amd ? amd_operand(g, x, k, &width)
                  : nvidia_operand(g, is_b ? g->b : g->a, x, k, &width);
-    int per = amd ? width / 4 : width / 2;          // locals of a micro tile
+    int per = amd ? width / plan_row_lanes(g) : width / 2;  // of a micro tile
 
     if (g->unit == PLAN_WGMMA) {
         tile = x / 16 % mine;

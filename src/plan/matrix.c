@@ -92,7 +92,8 @@ static const DeviceMma *instruction(const Plan *p, const PlanGemm *g)
 // instruction i of a group takes run i of each lane (docs/numerics.md).
 static int32_t *packed_order(Find *f, const PlanGemm *g)
 {
-    int lanes = 4, run = g->inst_k / lanes, pack = g->k_pack, n = 0;
+    int lanes = plan_row_lanes(g), run = g->inst_k / lanes, n = 0;
+    int pack = g->k_pack;
     int group = g->inst_k * pack;
     int32_t *order = new_array(f->arena, int32_t, g->shape.k);
 

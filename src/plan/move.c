@@ -247,7 +247,7 @@ static PlanMove load_mfma(const PlanGemm *g, bool is_b)
 {
     IrBuffer *b = is_b ? g->b : g->a;
     bool k_inner = is_b ? g->shape.trans_b : !g->shape.trans_a;
-    int elements = k_inner ? g->inst_k * g->k_pack / 4 : 1;
+    int elements = k_inner ? g->inst_k * g->k_pack / plan_row_lanes(g) : 1;
 
     return (PlanMove){.stmt = g->stmt, .buffer = b,
                       .bytes = plan_bytes(b, elements)};

@@ -208,7 +208,7 @@ static int mix_of(const PlanState *p, const PlanGemm *g, bool is_b)
     wide.m_mix = wide.n_mix = 4;
     if (plan_reads(&wide, is_b) != READ_COLUMNS)
         return 0;
-    return rows % 64 == 0 ? 4 : rows % 32 == 0 ? 2 : 0;
+    return rows % (4 * g->wide) == 0 ? 4 : rows % (2 * g->wide) == 0 ? 2 : 0;
 }
 
 // As many steps at a time as fill 16 bytes of a lane; operands in registers
@@ -216,7 +216,7 @@ static int mix_of(const PlanState *p, const PlanGemm *g, bool is_b)
 static int pack_of(const PlanState *p, const PlanGemm *g)
 {
     int bits = dtype_info(g->a->dtype)->bits;
-    int pack = 16 * 8 / bits / (g->inst_k / 4);
+    int pack = 16 * 8 / bits / (g->inst_k / plan_row_lanes(g));
 
     if (!is_shared(p, g->a) || !is_shared(p, g->b))
         return 1;
@@ -225,12 +225,58 @@ static int pack_of(const PlanState *p, const PlanGemm *g)
     return pack;
 }
 
+static void set_wide(PlanGemm *g, int wide)
+{
+    g->inst_k = g->inst_k * g->wide / wide;
+    g->wide = wide;
+}
+
+// Half as many instructions, and rows whose parts two lanes have instead of
+// four. What is read across k is 4 tiles wide, or it would be read in halves
+// of the words that 16 x 16 results take.
+static bool takes_32(const PlanState *p, const PlanGemm *g)
+{
+    PlanGemm wide = *g;
+    int m = (int)g->shape.m / g->m_warps, n = (int)g->shape.n / g->n_warps;
+
+    set_wide(&wide, 32);
+    wide.m_mix = wide.n_mix = 4;
+    for (int i = 0; i < 2; i++) {
+        const IrBuffer *b = i ? g->b : g->a;
+        bool across = is_shared(p, b) && plan_reads(&wide, i) != READ_ROWS;
+        if (dtype_info(b->dtype)->bits != 16 ||
+            (across && mix_of(p, &wide, i) != 4))
+            return false;
+    }
+    return m % 32 == 0 && n % 32 == 0 && g->shape.k % wide.inst_k == 0;
+}
+
+// All products of a launch have results of one size, so that registers pass
+// from one to the other.
+static int results_of(const PlanState *p)
+{
+    int wide = 32;
+
+    for (int i = 0; i < p->launch->gemm_count; i++) {
+        PlanGemm g = p->launch->gemms[i];
+        if (g.unit != PLAN_MFMA)
+            continue;
+        set_wide(&g, 16);
+        if (!takes_32(p, &g))
+            wide = 16;
+    }
+    return wide;
+}
+
 void plan_widen(PlanState *p)
 {
+    int wide = results_of(p);
+
     for (int i = 0; i < p->launch->gemm_count; i++) {
         PlanGemm *g = &p->launch->gemms[i];
         if (g->unit != PLAN_MFMA)
             continue;
+        set_wide(g, wide);
         g->m_mix = mix_of(p, g, false);
         g->n_mix = mix_of(p, g, true);
         g->k_pack = pack_of(p, g);

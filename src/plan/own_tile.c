@@ -41,9 +41,9 @@ static void add_operand(OwnMoves *m, const PlanGemm *g, bool is_b)
         v.work = NULL;
     } else if (g->unit == PLAN_MFMA) {
         if (read != READ_PLAIN)
-            v.width = read == READ_ROWS ? g->inst_k * g->k_pack / 4
-                      : is_b            ? g->n_mix
-                                        : g->m_mix;
+            v.width = read == READ_ROWS
+                          ? g->inst_k * g->k_pack / plan_row_lanes(g)
+                      : is_b ? g->n_mix : g->m_mix;
         v.bytes = own_bytes(b, v.width);
     } else if (read != READ_PLAIN) {
         v.kind = MOVE_LDMATRIX;

@@ -203,6 +203,7 @@ static bool partition_mfma(PlanState *p, PlanGemm *g, const Split *s, Text name)
     g->m_warps = m;
     g->n_warps = s->warps / m;
     g->inst_k = inst_k;
+    g->wide = 16;
     return true;
 }
 
@@ -272,6 +273,7 @@ bool plan_partition(PlanState *p, PlanGemm *g)
     }
     if (p->device->vendor == VENDOR_AMD) {
         g->unit = PLAN_MFMA;
+        g->wide = 16;
         g->m_warps = choose_mfma(&s, name);
         g->inst_k = bits_of(g->a) == 8 ? 32 : bits_of(g->a) == 16 ? 16 : 4;
     } else {

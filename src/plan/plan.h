@@ -65,6 +65,7 @@ typedef struct {
     PlanUnit unit;
     int m_warps, n_warps;
     int inst_k, k_pack;
+    int wide;                       // MFMA: rows, columns of results: 16, 32
     int m_mix, n_mix;               // MFMA, rules `tilesim`: 0, or rows of C
                                     // (columns) that lie side by side in as
                                     // many tiles; so is their operand read

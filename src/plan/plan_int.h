@@ -76,13 +76,18 @@ bool plan_next_point(const PlanLoop *loop, int64_t *point);
 bool plan_partition(PlanState *p, PlanGemm *g);
 
 // The tile and the row in it of row x of a wave (MFMA).
-static inline int plan_micro(int x, int mix)
+static inline int plan_micro(int x, int wide, int mix)
 {
-    return mix > 1 ? x / (16 * mix) * mix + x % mix : x / 16;
+    return mix > 1 ? x / (wide * mix) * mix + x % mix : x / wide;
 }
-static inline int plan_micro_row(int x, int mix)
+static inline int plan_micro_row(int x, int wide, int mix)
 {
-    return mix > 1 ? x / mix % 16 : x % 16;
+    return mix > 1 ? x / mix % wide : x % wide;
+}
+// Lanes of a wave that hold one row: each has a part of k, or of columns.
+static inline int plan_row_lanes(const PlanGemm *g)
+{
+    return 64 / g->wide;
 }
 // Rules `tilesim`, MFMA: how wide operands are read, as shared memory is now.
 void plan_widen(PlanState *p);

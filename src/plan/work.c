@@ -146,7 +146,8 @@ static bool cut_of(const PlanGemm *g, bool is_b, Cut *c)
                : dtype_info((is_b ? g->b : g->a)->dtype)->bits;
     bool amd = g->unit == PLAN_MFMA;
 
-    *c = (Cut){.wide = 16, .mine = is_b ? g->n_warps : g->m_warps,
+    *c = (Cut){.wide = amd ? g->wide : 16,
+               .mine = is_b ? g->n_warps : g->m_warps,
                .others = is_b ? g->m_warps : g->n_warps};
     c->rows = (int)(is_b ? g->shape.n : g->shape.m) / c->mine;
     if (bits > 32 || bits < 8)
@@ -158,18 +159,19 @@ static bool cut_of(const PlanGemm *g, bool is_b, Cut *c)
     c->mix = is_b ? g->n_mix : g->m_mix;
     if (c->mix < 1)
         c->mix = 1;
-    c->locals = amd ? c->depth / 4 : c->wide / 8 * 2 * c->word;
+    c->locals = amd ? c->depth / plan_row_lanes(g) : c->wide / 8 * 2 * c->word;
     return c->rows % c->wide == 0 && g->shape.k % c->depth == 0;
 }
 
 // Rows that are read together have numbers one after the other.
 static Spot amd_spot(const Cut *c, int x, int k)
 {
-    int micro = plan_micro(x, c->mix), groups = c->rows / 16 / c->mix;
+    int micro = plan_micro(x, c->wide, c->mix);
+    int groups = c->rows / c->wide / c->mix;
     int step = k % c->depth;
 
     return (Spot){
-        plan_micro_row(x, c->mix) + 16 * (step / c->locals),
+        plan_micro_row(x, c->wide, c->mix) + c->wide * (step / c->locals),
         (c->locals * (micro / c->mix + groups * (k / c->depth)) +
          step % c->locals) * c->mix + micro % c->mix,
     };
