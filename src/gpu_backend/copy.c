@@ -112,6 +112,19 @@ static bool can_stage(const Emit *e, const Dist *d, int v)
     return !d->layout || (d->points && has_runs(d, e->threads, v));
 }
 
+// A few turns are written out: their loads are under way at the same time.
+static bool takes_turns(const Emit *e, const Dist *d, const PlanMove *plan)
+{
+    enum { MOST = 8 };
+    int64_t points = 1;
+
+    for (int i = 0; i < d->rank; i++)
+        points *= d->extent[i];
+    return e->dialect->vendor == VENDOR_AMD && !d->layout &&
+           plan->kind == MOVE_PLAIN && e->threads &&
+           points / d->vector <= (int64_t)MOST * e->threads;
+}
+
 // False: element by element, please.
 bool copy_vectors(Emit *e, IrStmt *s, const IrCopyMap *m)
 {
@@ -131,6 +144,7 @@ bool copy_vectors(Emit *e, IrStmt *s, const IrCopyMap *m)
     for (int i = 0; i < m->rank; i++)
         if (!ir_is_int(m->extent[i], &d.extent[i]))
             return false;
+    d.unrolled = takes_turns(e, &d, plan);
     dist_open(e, &d);
     if (!can_stage(e, &d, d.vector))
         refuse(e, "vectors of this layout");
@@ -142,4 +156,61 @@ bool copy_vectors(Emit *e, IrStmt *s, const IrCopyMap *m)
     if (async && !e->in_ring)
         e->uses_async = true;
     return true;
+}
+
+// ---- ahead of their use ----------------------------------------------------
+
+static void load_ahead(Emit *e, const IrCopyMap *m, Text regs, int bytes)
+{
+    Spot from = place_of_side(e, m->src.buffer, m->src.min, m->src.map);
+    Text have = guard_of(e, &from), at = element(e, &from);
+
+    if (have.len) {
+        line(e, "%.*s[i0] = Words<%d>();", TEXT_ARG(regs), bytes);
+        line(e, "if (%.*s)", TEXT_ARG(have));
+        e->indent++;
+    }
+    line(e, "%.*s[i0] = *(const Words<%d> *)&%.*s;", TEXT_ARG(regs), bytes,
+         TEXT_ARG(at));
+    if (have.len)
+        e->indent--;
+}
+
+static void store_ahead(Emit *e, const IrCopyMap *m, Text regs, int bytes)
+{
+    Spot to = place_of_side(e, m->dst.buffer, m->dst.min, m->dst.map);
+
+    line(e, "*(Words<%d> *)&%.*s = %.*s[i0];", bytes, TEXT_ARG(element(e, &to)),
+         TEXT_ARG(regs));
+}
+
+void copy_ahead(Emit *e, IrStmt *s, AheadStep step)
+{
+    IrCopyMap m;
+    const PlanMove *plan = plan_copy_move(e->launch, s);
+    Dist d = {.stmt = s, .unrolled = true};
+    int64_t points = 1;
+
+    if (!ir_resolve_copy(e->k, s->at, s->operand[0].region,
+                         s->operand[1].region, &m) || !plan)
+        BUG("a copy ahead that is none");
+    d.rank = m.rank;
+    for (int i = 0; i < m.rank; i++)
+        points *= ir_is_int(m.extent[i], &d.extent[i]) ? d.extent[i] : 0;
+    int width = plan->width > 1 ? plan->width : 1;
+    int bytes = width * dtype_info(m.dst.buffer->dtype)->bits / 8;
+    Text regs = text_format(e->arena, "%.*s_ahead",
+                            TEXT_ARG(e->buffer[m.dst.buffer->id]));
+    if (step == AHEAD_DECLARE) {
+        line(e, "Words<%d> %.*s[%lld];", bytes, TEXT_ARG(regs),
+             (long long)(points / width + e->threads - 1) / e->threads);
+        return;
+    }
+    d.vector = width;
+    dist_open(e, &d);
+    if (step == AHEAD_LOAD)
+        load_ahead(e, &m, regs, bytes);
+    else
+        store_ahead(e, &m, regs, bytes);
+    dist_close(e, &d);
 }

@@ -125,6 +125,26 @@ static const GpuPart parts[] = {
      "    __builtin_amdgcn_s_barrier();\n"
      "    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\");\n"
      "}\n"},
+    {"Words", "",
+     "template <int n> struct WordsOf {\n"
+     "    typedef u32 type __attribute__((ext_vector_type(n / 4)));\n"
+     "};\n"
+     "template <> struct WordsOf<4> { typedef u32 type; };\n"
+     "template <> struct WordsOf<2> { typedef u16 type; };\n"
+     "template <> struct WordsOf<1> { typedef u8 type; };\n"
+     "template <int n> using Words = typename WordsOf<n>::type;\n"},
+    {"priority", "",
+     "template <int n> DEVICE void priority() { __builtin_amdgcn_s_setprio(n); }\n"},
+    {"anew", "",
+     "// The same number, of which nothing is known.\n"
+     "DEVICE int anew(int x)\n"
+     "{\n"
+     "    asm volatile(\"\" : \"+v\"(x));\n"
+     "    return x;\n"
+     "}\n"},
+    {"keep_order", "",
+     "// What stands before it stays before it.\n"
+     "DEVICE void keep_order() { __builtin_amdgcn_sched_barrier(0); }\n"},
     {"halves", "",
      "// The low or the high halves of two words, as one.\n"
      "DEVICE u32 halves(u32 a, u32 b, bool high)\n"

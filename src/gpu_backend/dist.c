@@ -202,6 +202,41 @@ static bool is_fixed(const Dist *d, int64_t *points)
     return *points <= INT32_MAX;
 }
 
+// Turns that go on by whole rows: the addresses of all of them have a part in
+// common.
+static bool define_by_rows(Emit *e, Dist *d)
+{
+    int64_t cols = d->rank == 2 ? d->extent[1] / (d->vector > 1 ? d->vector : 1)
+                                : 0;
+
+    if (cols < 1 || e->threads % cols)
+        return false;
+    give(d, d->index[0],
+         text_format(e->arena, "tid / %lld + i0 * %lld", (long long)cols,
+                     (long long)(e->threads / cols)));
+    give(d, d->index[1],
+         text_format(e->arena, "tid %% %lld * %lld", (long long)cols,
+                     (long long)(d->extent[1] / cols)));
+    return true;
+}
+
+// All turns of a thread one after the other, numbered i0.
+static void open_turns(Emit *e, Dist *d, int64_t points)
+{
+    line(e, "#pragma unroll");
+    open_brace(e, "for (int i0 = 0; i0 < %lld; i0++) {",
+               (long long)(points + e->threads - 1) / e->threads);
+    if (points % e->threads) {
+        open_brace(e, "if (tid + i0 * %d < %lld) {", e->threads,
+                   (long long)points);
+        d->braces = 2;
+    }
+    if (define_by_rows(e, d))
+        return;
+    line(e, "const int p = tid + i0 * %d;", e->threads);
+    define_by_division(e, d);
+}
+
 static void open_dealt(Emit *e, Dist *d)
 {
     int64_t points;
@@ -210,6 +245,10 @@ static void open_dealt(Emit *e, Dist *d)
     if (is_fixed(d, &points)) {
         if (d->vector > 1)
             points /= d->vector;
+        if (d->unrolled) {
+            open_turns(e, d, points);
+            return;
+        }
         open_brace(e, "for (int p = tid; p < %lld; p += %d) {",
                    (long long)points, e->threads);
         define_by_division(e, d);

@@ -318,13 +318,10 @@ static void kernel_body(Emit *e, const Uses *u)
     block(e, s->then);
 }
 
-// Waves that share an SIMD of four: as many as shared memory lets come, and no
-// more than two, where the tiles of a thread leave it half the registers.
-static int waves_of(const Emit *e)
+int registers_of_tiles(const Emit *e)
 {
     const PlanLaunch *l = e->launch;
-    int simds = 4 * e->lanes, least = (e->threads + simds - 1) / simds;
-    int64_t bits = 0, lds = e->gpu->static_shared;
+    int64_t bits = 0;
 
     for (int i = 0; i < l->fragment_count; i++) {
         const IrBuffer *b = l->fragments[i];
@@ -332,7 +329,16 @@ static int waves_of(const Emit *e)
             bits += (int64_t)e->plan->fragments[b->id]->locals *
                     dtype_info(b->dtype)->bits;
     }
-    bool alone = bits > 32 * 160 ||
+    return (int)((bits + 31) / 32);
+}
+
+// Waves that share an SIMD of four: as many as shared memory lets come, and no
+// more than two, where the tiles of a thread leave it half the registers.
+static int waves_of(const Emit *e)
+{
+    int simds = 4 * e->lanes, least = (e->threads + simds - 1) / simds;
+    int64_t lds = e->gpu->static_shared;
+    bool alone = registers_of_tiles(e) > 160 ||
                  (lds && e->plan->device->smem_sm / lds * e->threads <= simds);
     int wanted = alone ? 1 : 2;
     return wanted > least ? wanted : least;

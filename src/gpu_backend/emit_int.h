@@ -24,6 +24,7 @@ typedef struct Dist {
     Text mine_index;                // the index that a guard has defined
     int vector;                     // dealt out: elements at a time; 0 is 1
     bool each;                      // all points are every thread's own
+    bool unrolled;                  // dealt out: turn i0 of each thread
     int braces;
     struct {
         Text name, text;
@@ -68,8 +69,10 @@ typedef struct {
     bool uses_async;                // barriers wait for copies
     bool in_ring;                   // a pipelined loop whose copies run ahead
     bool *ringed;                   // by buffer id: the loop guards it
+    const PlanAhead *ahead;         // of the loop around, or NULL
     bool quiet;                     // a dry run: hazards only
     bool failed, cooperative;
+    bool found;                     // by a walk
     Span at;                        // of the statement
     int temps;                      // names made up
     GpuLaunch *gpu;
@@ -92,6 +95,7 @@ typedef struct {
 void refuse(Emit *e, const char *format, ...) PRINTF_LIKE(2, 3);
 IrBuffer *root_buffer(IrBuffer *b);
 bool gpu_is_hint(const Emit *e, const IrStmt *s);
+int registers_of_tiles(const Emit *e);          // of a thread, 32 bits each
 
 // prelude.c - the functions that `kernels` calls.
 void prelude(Emit *e, TextBuf *out, Text kernels);
@@ -181,6 +185,9 @@ void loop_body(Emit *e, IrStmt *s, LoopBody *body);
 // tile.c, copy.c, gemm.c, reduce.c, thread.c
 void tile(Emit *e, IrStmt *s);
 bool copy_vectors(Emit *e, IrStmt *s, const IrCopyMap *m);
+// A copy to shared memory by way of registers that have a name.
+typedef enum { AHEAD_DECLARE, AHEAD_LOAD, AHEAD_STORE } AheadStep;
+void copy_ahead(Emit *e, IrStmt *s, AheadStep step);
 void gemm(Emit *e, IrStmt *s);
 void reduce(Emit *e, IrStmt *s);
 void scan(Emit *e, IrStmt *s);
@@ -218,7 +225,21 @@ void ring_loop(Emit *e, IrStmt *s, const PlanRing *r);
 const PlanRing *ring_of(const Emit *e, const IrStmt *s);
 bool ring_copies(const Emit *e, const IrStmt *s);       // s is one of them
 
+void ring_range(Emit *e, const IrStmt *loop);           // of its variable
+
+// ahead.c - a loop whose tiles pass through registers.
+const PlanAhead *ahead_of(const Emit *e, const IrStmt *loop);
+void ahead_loop(Emit *e, IrStmt *s, const PlanAhead *a);
+bool ahead_skips(const Emit *e, const IrStmt *s);       // a copy of such a loop
+void ahead_after(Emit *e, const IrStmt *s);             // s has been emitted
+void ahead_renew(Emit *e, IrStmt *loop);                // its body begins
+
+// mfma.c - operands that are read before the loop.
+void held_operands(Emit *e, const IrStmt *loop);
+bool is_held(const Emit *e, const IrStmt *s, int operand);
+
 void sync_writes(Emit *e, const bool *buffers); // of buffers, by id
+void sync_reads(Emit *e, const bool *buffers);
 void meet(Emit *e);             // all of the block's threads, hazards or not
 void sync_read(Emit *e, const IrExpr *x);       // a condition or bound
 void sync_apart(Emit *e, IrStmt *s);    // before groups of s go their own ways

@@ -20,6 +20,15 @@ static Text min_of(Emit *e, const IrRegion *r, int d)
     return expr(e, r->min[d]);
 }
 
+Matrix gemm_matrix(const PlanGemm *g, bool is_b)
+{
+    const IrGemmShape *h = &g->shape;
+    const IrRegion *r = g->stmt->operand[h->operand[is_b]].region;
+
+    return is_b ? (Matrix){r, g->b, h->b_col, h->b_row, NULL, NULL}
+                : (Matrix){r, g->a, h->a_row, h->a_col, NULL, NULL};
+}
+
 Text gemm_at(Emit *e, const Matrix *m, Text row, Text col)
 {
     Text index[IR_MAX_RANK];
@@ -34,6 +43,30 @@ Text gemm_at(Emit *e, const Matrix *m, Text row, Text col)
     }
     return text_format(e->arena, "%.*s[%.*s]", TEXT_ARG(e->buffer[b->id]),
                        TEXT_ARG(shared_offset(e, b, index)));
+}
+
+// Whether rows of 8 more are that much further on, whatever the swizzle.
+static bool repeats(Emit *e, const Matrix *m)
+{
+    const IrBuffer *b = m->buffer;
+    const PlanShared *s = &e->plan->shared[root_buffer(m->buffer)->id];
+
+    return s->swizzle && b->rank > 1 && !b->alias_of && in_shared(e, b) &&
+           m->region->form == REGION_WHOLE;
+}
+
+Text gemm_at_base(Emit *e, const Matrix *m, Text row, Text col, Text base)
+{
+    bool is_row = m->row == m->buffer->rank - 2;
+
+    if (!repeats(e, m))
+        return is_row ? gemm_at(e, m, sum(e, base, row), col)
+                      : gemm_at(e, m, row, sum(e, base, col));
+    const PlanShared *s = &e->plan->shared[root_buffer(m->buffer)->id];
+    Text at = gemm_at(e, m, row, col);
+    at.len--;                                   // its bracket
+    return text_format(e->arena, "%.*s + (%.*s) * %d]", TEXT_ARG(at),
+                       TEXT_ARG(base), s->swizzle * 128 / gemm_bits(m));
 }
 
 // An element of A: of a sparse one 0, unless its group keeps it.
@@ -427,11 +460,9 @@ void gemm(Emit *e, IrStmt *s)
     const IrGemmShape *h = &g->shape;
     const Matrix places = {h->group ? s->operand[h->operand[3]].region : NULL,
                            places_of(g), h->e_row, h->e_col, NULL, NULL};
-    Mma m = {.g = g,
-             .a = {s->operand[h->operand[0]].region, g->a, h->a_row, h->a_col,
-                   h->group ? h : NULL, &places},
-             .b = {s->operand[h->operand[1]].region, g->b, h->b_col, h->b_row,
-                   NULL, NULL}};
+    Mma m = {.g = g, .a = gemm_matrix(g, false), .b = gemm_matrix(g, true)};
+    m.a.sparse = h->group ? h : NULL;
+    m.a.places = &places;
     sync_before(e, s);
     if (g->unit == PLAN_MFMA) {
         gemm_clear(e, g);

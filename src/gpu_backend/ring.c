@@ -111,7 +111,7 @@ static void ring_body(Emit *e, IrStmt *s)
     line(e, "slot = slot == %d ? 0 : slot + 1;", r->stages - 1);
 }
 
-static void set_range(Emit *e, const IrStmt *s)
+void ring_range(Emit *e, const IrStmt *s)
 {
     Range first = interval_of(e, s->start[0]);
     Range trips = interval_of(e, s->extent[0]);
@@ -140,7 +140,7 @@ void ring_loop(Emit *e, IrStmt *s, const PlanRing *r)
     for (int i = 0; i < r->count; i++)
         e->ringed[tile_of(&r->copies[i])->id] = true;
     e->in_ring = true;
-    set_range(e, s);
+    ring_range(e, s);
     open_brace(e, "{");
     line(e, "const %s trips = %.*s;", type, TEXT_ARG(expr(e, s->extent[0])));
     open_brace(e, "for (int trip = 0; trip < %d; trip++) {", r->stages - 1);

@@ -140,6 +140,7 @@ void loop_body(Emit *e, IrStmt *s, LoopBody *body)
 
 static void body_of(Emit *e, IrStmt *s)
 {
+    ahead_renew(e, s);
     block(e, s->then);
 }
 
@@ -265,6 +266,7 @@ static Text define(Emit *e, const char *stem, Text value)
 
 static void persistent_body(Emit *e, IrStmt *s)
 {
+    ahead_renew(e, s);
     block(e, s->then);
 }
 
@@ -336,10 +338,13 @@ static void for_stmt(Emit *e, IrStmt *s)
         refuse(e, "a loop over threads");
         return;
     default:
+        held_operands(e, s);
         if (s == e->launch->feed.loop)
             fed_loop(e, s);
         else if (ring_of(e, s) && !e->in_ring && !e->divergent)
             ring_loop(e, s, ring_of(e, s));
+        else if (ahead_of(e, s))
+            ahead_loop(e, s, ahead_of(e, s));
         else
             serial(e, s);
         return;
@@ -354,6 +359,7 @@ static void while_body(Emit *e, IrStmt *s)
         sync_read(e, s->cond);
     line(e, "if (!(%.*s))", TEXT_ARG(expr(e, s->cond)));
     line(e, "    break;");
+    ahead_renew(e, s);
     block(e, s->then);
 }
 
@@ -417,8 +423,10 @@ static void eval_stmt(Emit *e, IrStmt *s)
 
 void block(Emit *e, IrStmt *s)
 {
-    for (int i = 0; s && i < s->len && !e->failed; i++)
+    for (int i = 0; s && i < s->len && !e->failed; i++) {
         stmt(e, s->body[i]);
+        ahead_after(e, s->body[i]);
+    }
 }
 
 static bool tells_line(const Emit *e, const IrStmt *s)
@@ -430,7 +438,7 @@ static bool tells_line(const Emit *e, const IrStmt *s)
 void stmt(Emit *e, IrStmt *s)
 {
     e->at = s->at;
-    if (e->in_ring && ring_copies(e, s))
+    if ((e->in_ring && ring_copies(e, s)) || ahead_skips(e, s))
         return;
     if (tells_line(e, s))
         note_line(e, s);

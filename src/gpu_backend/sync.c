@@ -124,7 +124,8 @@ static bool touch_stmt(void *ctx, IrStmt *s)
     if (s->kind == STMT_STORE)
         touch(t, s->buffer, true);
     for (int i = 0; s->kind == STMT_TILE && i < s->operand_count; i++) {
-        if (s->operand[i].kind != OPERAND_REGION)
+        if (s->operand[i].kind != OPERAND_REGION ||
+            (!t->all && is_held(t->e, s, i)))
             continue;
         char access = op_info(t->e->k->ops, s->op)->param[i].access;
         if (access != 'w')
@@ -290,6 +291,14 @@ void sync_writes(Emit *e, const bool *buffers)
     Hazards h = hazards_new(e);
 
     memcpy(h.written, buffers, sizeof(bool) * e->k->buffer_count);
+    settle(e, &h);
+}
+
+void sync_reads(Emit *e, const bool *buffers)
+{
+    Hazards h = hazards_new(e);
+
+    memcpy(h.read, buffers, sizeof(bool) * e->k->buffer_count);
     settle(e, &h);
 }
 

@@ -20,6 +20,8 @@ typedef struct {
     bool inside;                    // of a statement that counts as one
     bool only_copies, only_rest;    // of a loop with producer warps
     bool whole;                     // pipelines count as one statement
+    bool fine;                      // so does no loop (rules `tilesim`, AMD)
+    bool apart;                     // tiles of a loop do not share bytes
     struct {
         PlanBuffer *at;
         int len, room;
@@ -154,7 +156,7 @@ static void add_own_workspace(Clock *c, const PlanReduce *r)
 
 static void tick(Clock *c, bool nested)
 {
-    if (c->inside)
+    if (c->inside && !c->fine)
         return;
     vec_push(c->p->arena, &c->nested, nested);
     c->clock++;
@@ -176,12 +178,120 @@ static bool is_nested(const PlanState *p, const IrStmt *s, const PlanOp *op)
 
 static void emit(Clock *c, IrStmt *s);
 
+// ---- loops whose statements count ------------------------------------------
+
+// What registers take before the loop.
+static void read_held(Clock *c, const IrStmt *loop)
+{
+    const PlanLaunch *l = c->p->launch;
+
+    for (int i = 0; i < l->gemm_count; i++)
+        if (l->gemms[i].held == loop)
+            touch(c, l->gemms[i].a, false);
+    tick(c, false);
+}
+
+// Tiles that pass through registers, and are stored after this statement.
+static void store_ahead(Clock *c, const IrStmt *loop, const IrStmt *after)
+{
+    const PlanLaunch *l = c->p->launch;
+    bool any = false;
+
+    for (int i = 0; i < l->ahead_count; i++) {
+        const PlanAhead *a = &l->aheads[i];
+        for (int j = 0; j < a->count; j++) {
+            if (after ? a->after[j] != after
+                      : a->loop != loop || a->after[j])
+                continue;
+            touch(c, a->copies[j].map.dst.buffer, true);
+            any = true;
+        }
+    }
+    if (any)
+        tick(c, false);
+}
+
+static bool is_carried(Clock *c, IrStmt *loop, const IrBuffer *b);
+
+static int count_touches(Clock *c, IrStmt *s, const IrBuffer *b)
+{
+    PlanTouched t = plan_touched(c->p, s, b);
+
+    return t.reads + t.writes;
+}
+
+// The first statement of a trip that names the buffer: none of what it held
+// before is left, and nothing of an earlier trip is found in it.
+static bool starts_anew(Clock *c, IrStmt *loop, IrStmt *s, const IrBuffer *b)
+{
+    const PlanAhead *a = plan_ahead_of(c->p->launch, s);
+
+    if (s->kind == STMT_WHILE ||
+        (s->kind == STMT_FOR && s->loop != LOOP_PARALLEL))
+        return !is_carried(c, s, b) && count_touches(c, s, b) ==
+                                           count_touches(c, loop->then, b);
+    if (a && a->loop == loop)
+        return true;
+    return s->kind == STMT_TILE && plan_writes_whole(s, b) &&
+           !plan_touched(c->p, s, b).reads;
+}
+
+// Whether a trip may find in the buffer what an earlier one left.
+static bool is_carried(Clock *c, IrStmt *loop, const IrBuffer *b)
+{
+    IrStmt *s;
+
+    for (int i = 0; b && (s = plan_body_at(loop->then, i)); i++) {
+        if (count_touches(c, s, b))
+            return !starts_anew(c, loop, s, b);
+    }
+    return b != NULL;
+}
+
+static bool is_ahead_tile(Clock *c, const IrStmt *loop, const IrBuffer *b)
+{
+    const PlanLaunch *l = c->p->launch;
+
+    for (int i = 0; i < l->ahead_count; i++)
+        for (int j = 0; j < l->aheads[i].count; j++)
+            if (l->aheads[i].loop == loop &&
+                l->aheads[i].copies[j].map.dst.buffer == b)
+                return true;
+    return false;
+}
+
+static void extend_carried(Clock *c, IrStmt *loop, int from)
+{
+    for (int i = 0; i < c->buffers.len; i++) {
+        PlanBuffer *b = &c->buffers.at[i];
+        bool kept = c->apart && b->ir && is_ahead_tile(c, loop, b->ir);
+        if (b->last < from || (!kept && !is_carried(c, loop, b->ir)))
+            continue;
+        b->first = b->first < from ? b->first : from;
+        b->last = c->clock;
+    }
+}
+
+static void touch_leaf(Clock *c, IrStmt *s)
+{
+    const PlanOp *op = plan_op_of(c->p, s);
+
+    if (c->fine && plan_ahead_of(c->p->launch, s))
+        return;
+    if (!c->fine || !op || !op->gemm || !op->gemm->held) {
+        plan_touches(c->p, s, touch, c);
+        return;
+    }
+    touch(c, op->gemm->b, false);
+    touch(c, op->gemm->c, true);
+}
+
 static void emit_leaf(Clock *c, IrStmt *s)
 {
     const PlanOp *op = plan_op_of(c->p, s);
     PlanStep steps[PLAN_STEPS];
 
-    plan_touches(c->p, s, touch, c);
+    touch_leaf(c, s);
     if (c->p->plan->rules == PLAN_TILESIM) {
         for (int i = 0; i < c->p->launch->reduce_count; i++)
             if (c->p->launch->reduces[i].stmt == s &&
@@ -252,9 +362,15 @@ static void emit_pipeline(Clock *c, const PlanPipeline *q)
 
 static void emit_scope(Clock *c, IrStmt *s)
 {
-    bool inside = c->inside;
+    bool inside = c->inside, loop = c->fine && s->kind != STMT_IF;
+    int from;
 
     c->inside = true;
+    if (loop)
+        read_held(c, s);
+    from = c->clock;
+    if (loop)
+        store_ahead(c, s, NULL);
     if (s->cond) {
         IrStmt test = {.kind = STMT_EVAL, .value = s->cond};
         plan_touches(c->p, &test, touch, c);
@@ -263,6 +379,8 @@ static void emit_scope(Clock *c, IrStmt *s)
         emit(c, s->then);
     if (s->otherwise)
         emit(c, s->otherwise);
+    if (loop)
+        extend_carried(c, s, from);
     c->inside = inside;
     tick(c, s->kind == STMT_FOR && s->then->len > 1);
 }
@@ -282,8 +400,11 @@ static void emit(Clock *c, IrStmt *s)
     PlanPipeline *q = NULL;
 
     if (s->kind == STMT_BLOCK) {
-        for (int i = 0; i < s->len; i++)
+        for (int i = 0; i < s->len; i++) {
             emit(c, s->body[i]);
+            if (c->fine)
+                store_ahead(c, NULL, s->body[i]);
+        }
     } else if (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL) {
         emit_leaf(c, s);
     } else if (s->kind == STMT_FOR || s->kind == STMT_WHILE ||
@@ -521,9 +642,11 @@ static bool collides(PlanState *p, IrStmt *launch, const PlanBuffer *at, int n)
     return false;
 }
 
-bool plan_arena(PlanState *p, IrStmt *launch)
+static void place_all(PlanState *p, IrStmt *launch, bool apart)
 {
-    Clock c = {.p = p};
+    Clock c = {.p = p, .apart = apart,
+               .fine = p->plan->rules == PLAN_TILESIM &&
+                       p->device->vendor == VENDOR_AMD};
 
     emit(&c, launch->then);
     if (p->plan->rules == PLAN_TILELANG)
@@ -539,5 +662,23 @@ bool plan_arena(PlanState *p, IrStmt *launch)
     p->launch->buffer_count = c.buffers.len;
     p->launch->is_shuffled = p->plan->rules == PLAN_TILELANG &&
                              collides(p, launch, c.buffers.at, c.buffers.len);
+}
+
+// Tiles that take turns at the same bytes cost a barrier: they do only where
+// that saves bytes.
+bool plan_arena(PlanState *p, IrStmt *launch)
+{
+    int64_t statics = p->launch->static_bytes;
+
+    place_all(p, launch, false);
+    if (!p->launch->ahead_count)
+        return true;
+    int64_t least = p->launch->arena;
+    p->launch->static_bytes = statics;
+    place_all(p, launch, true);
+    if (p->launch->arena == least)
+        return true;
+    p->launch->static_bytes = statics;
+    place_all(p, launch, false);
     return true;
 }

@@ -49,14 +49,9 @@ static void learn(Find *f, IrStmt *s)
 
 // ---- who touches a tile ----------------------------------------------------
 
-typedef struct {
-    const IrBuffer *buffer;
-    int reads, writes;
-} Touched;
-
 static void count(void *ctx, IrBuffer *b, bool is_store)
 {
-    Touched *t = ctx;
+    PlanTouched *t = ctx;
 
     while (b->alias_of)
         b = b->alias_of;
@@ -64,11 +59,11 @@ static void count(void *ctx, IrBuffer *b, bool is_store)
         *(is_store ? &t->writes : &t->reads) += 1;
 }
 
-static Touched touched(Find *f, IrStmt *s, const IrBuffer *b)
+PlanTouched plan_touched(PlanState *p, IrStmt *s, const IrBuffer *b)
 {
-    Touched t = {.buffer = b};
+    PlanTouched t = {.buffer = b};
 
-    plan_touches(f->p, s, count, &t);
+    plan_touches(p, s, count, &t);
     return t;
 }
 
@@ -165,7 +160,7 @@ static bool feedable(Find *f, IrStmt *s, PlanFeedCopy *c)
     for (int d = 0; d < c->map.src.buffer->rank; d++)
         if (!can_produce(f, c->map.src.min[d]))
             return false;
-    return touched(f, f->launch, c->map.dst.buffer).writes == 1;
+    return plan_touched(f->p, f->launch, c->map.dst.buffer).writes == 1;
 }
 
 static void add_copy(Find *f, PlanFeed *feed, IrStmt *s)
@@ -176,8 +171,8 @@ static void add_copy(Find *f, PlanFeed *feed, IrStmt *s)
         return;
     c.in_loop = feed->loop != NULL;
     if (c.in_loop) {
-        Touched all = touched(f, f->launch, c.map.dst.buffer);
-        Touched in = touched(f, feed->loop, c.map.dst.buffer);
+        PlanTouched all = plan_touched(f->p, f->launch, c.map.dst.buffer);
+        PlanTouched in = plan_touched(f->p, feed->loop, c.map.dst.buffer);
         if (all.reads != in.reads || !in.reads)
             return;
     }
@@ -435,7 +430,7 @@ static bool copied_first(Find *f, IrStmt *block, const PlanFeedCopy *c,
         } else if (s == c->stmt) {
             *done = true;
         } else {
-            Touched t = touched(f, s, c->map.dst.buffer);
+            PlanTouched t = plan_touched(f->p, s, c->map.dst.buffer);
             if (t.reads + t.writes)
                 return false;
         }
@@ -444,6 +439,11 @@ static bool copied_first(Find *f, IrStmt *block, const PlanFeedCopy *c,
 }
 
 enum { MAX_COPIES = 16 };
+
+static bool is_amd(const PlanState *p)
+{
+    return p->device->vendor == VENDOR_AMD;
+}
 
 static bool find_ring(void *ctx, IrStmt *s)
 {
@@ -460,7 +460,7 @@ static bool find_ring(void *ctx, IrStmt *s)
     f->known = new_array(p->arena, bool, p->kernel->next_var + 1);
     for (int i = 0; i < p->kernel->next_var; i++)
         f->known[i] = true;
-    if (r.stages < 2 || !can_feed(f, s))
+    if (r.stages < (is_amd(p) ? 1 : 2) || !can_feed(f, s))
         return true;
     p->feed_copies.len = 0;
     copies_in(f, &feed, s->then);
@@ -471,7 +471,9 @@ static bool find_ring(void *ctx, IrStmt *s)
             r.copies[r.count++] = p->feed_copies.at[i];
     }
     r.known = f->known;
-    if (r.count)
+    if (r.count && is_amd(p))
+        plan_add_ahead(p, &r);
+    else if (r.count)
         p->launch->rings[p->launch->ring_count++] = r;
     return false;
 }
@@ -509,11 +511,12 @@ void plan_find_rings(PlanState *p, IrStmt *launch)
               .stored = new_array(p->arena, bool, p->kernel->buffer_count + 1)};
     int loops = 0;
 
-    if (p->device->vendor != VENDOR_NVIDIA || !is_whole_block(&f))
+    if ((is_amd(p) && p->plan->rules == PLAN_TILELANG) || !is_whole_block(&f))
         return;
     plan_touches(p, launch, note_store, f.stored);
     ir_walk(launch->then, count_loop, NULL, &loops);
     p->launch->rings = new_array(p->arena, PlanRing, loops + 1);
+    p->launch->aheads = new_array(p->arena, PlanAhead, loops + 1);
     ir_walk(launch->then, find_ring, NULL, &f);
     if (p->plan->rules == PLAN_TILESIM)
         set_slots(p);

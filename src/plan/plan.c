@@ -85,6 +85,7 @@ static bool build_launch(void *ctx, IrStmt *s)
         plan_shared_layouts(p);
         plan_copied_layouts(p, s);
         plan_settle_feed(p);
+        plan_hold_operands(p, s);
         plan_find_rings(p, s);
         plan_keep_own(p);
     } else {

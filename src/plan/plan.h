@@ -69,6 +69,8 @@ typedef struct {
     int m_mix, n_mix;               // MFMA, rules `tilesim`: 0, or rows of C
                                     // (columns) that lie side by side in as
                                     // many tiles; so is their operand read
+    const IrStmt *held;             // MFMA: the loop before which registers
+                                    // take A; NULL: read each time
     bool rounds;                    // float32 to tf32; else its end is ignored
 } PlanGemm;
 
@@ -163,6 +165,17 @@ typedef struct {
     const bool *known;              // variables that the copies need, by id
 } PlanRing;
 
+// Rules `tilesim`, AMD: a loop whose tiles pass through registers. They are
+// loaded when the tiles before have gone to shared memory.
+typedef struct {
+    IrStmt *loop;
+    PlanFeedCopy *copies;           // in program order
+    const IrStmt **after;           // copy i is stored after this statement of
+                                    // the body; NULL: when a trip begins
+    int count;
+    const bool *known;              // variables that the copies need, by id
+} PlanAhead;
+
 typedef struct {
     IrStmt *loop;                   // NULL: nothing is fed
     int stages;                     // slots of each ring
@@ -217,6 +230,8 @@ typedef struct {
     PlanFeed feed;
     PlanRing *rings;
     int ring_count;
+    PlanAhead *aheads;
+    int ahead_count;
     PlanGroup *groups;              // groups[0]: the block
     int group_count;
     const int *group_of;            // by statement id, or NULL: all the block's
@@ -266,6 +281,8 @@ PlanRead plan_reads(const PlanGemm *g, bool is_b);
 // The instruction by which a statement that is a copy stores to memory, or else
 // loads; NULL where there is neither.
 const PlanMove *plan_copy_move(const PlanLaunch *l, const IrStmt *s);
+// The loop through whose registers a copy passes; NULL: there is none.
+const PlanAhead *plan_ahead_of(const PlanLaunch *l, const IrStmt *copy);
 // The first instruction of a tile operation: how wide all of them are.
 const PlanMove *plan_tile_move(const PlanLaunch *l, const IrStmt *s);
 // What every plan must hold; reports ids "plan-...".

@@ -54,6 +54,12 @@ PlanOp *plan_op_of(PlanState *p, const IrStmt *s);
 // The buffers a statement and all inside it reads and writes.
 typedef void PlanTouch(void *ctx, IrBuffer *b, bool is_store);
 void plan_touches(PlanState *p, IrStmt *s, PlanTouch *touch, void *ctx);
+// feed.c - how often a statement names one of them, or a view of it.
+typedef struct {
+    const IrBuffer *buffer;
+    int reads, writes;
+} PlanTouched;
+PlanTouched plan_touched(PlanState *p, IrStmt *s, const IrBuffer *b);
 
 // widen.c - layouts of a launch by rules `tilesim`, with as many threads as its
 // fragments need.
@@ -272,6 +278,13 @@ void plan_settle_feed(PlanState *p);
 bool plan_shrink_feed(PlanState *p);
 // Pipelined loops that no producer feeds; their slots, fewer until all fit.
 void plan_find_rings(PlanState *p, IrStmt *launch);
+
+// ahead.c - rules `tilesim`, AMD: what registers hold ahead of its use.
+void plan_add_ahead(PlanState *p, const PlanRing *r);
+void plan_hold_operands(PlanState *p, IrStmt *launch);
+// Statement i of a body, blocks in it being no statements; NULL: none.
+IrStmt *plan_body_at(IrStmt *body, int i);
+bool plan_writes_whole(const IrStmt *s, const IrBuffer *b);
 bool plan_shrink_rings(PlanState *p);
 
 // registers.c

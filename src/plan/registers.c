@@ -150,7 +150,7 @@ static void touch(void *ctx, IrBuffer *b, bool is_store)
 }
 
 // Whether a statement leaves nothing of what the buffer held.
-static bool is_whole(const IrStmt *s, const IrBuffer *b)
+bool plan_writes_whole(const IrStmt *s, const IrBuffer *b)
 {
     if (s->kind == STMT_FOR)
         return true;
@@ -172,9 +172,9 @@ static void leaf(Life *f, IrStmt *s)
     plan_touches(f->p, s, touch, &t);
     note_most(f, s);
     for (int i = 0; i < k->buffer_count; i++) {
-        if (t.writes[i] && !t.reads[i] && is_whole(s, k->buffers[i]))
+        if (t.writes[i] && !t.reads[i] && plan_writes_whole(s, k->buffers[i]))
             f->live[i] = false;
-        f->live[i] |= t.reads[i] || (t.writes[i] && !is_whole(s, k->buffers[i]));
+        f->live[i] |= t.reads[i] || (t.writes[i] && !plan_writes_whole(s, k->buffers[i]));
     }
     note_most(f, s);
 }
