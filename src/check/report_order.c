@@ -37,16 +37,20 @@ static FindingId id_of(const Note *n)
     return FINDING_ASYNC_OVERWRITE;
 }
 
-// "warp 2", "warps 0 to 3": they are neighbours, or the ends tell enough.
-static void put_warps(TextBuf *b, uint64_t warps)
+// "warp 2 (threads 64 to 95)", "warps 0 to 3 (threads 0 to 127)"
+static void put_warps(TextBuf *b, const Launch *l, uint64_t warps)
 {
-    int first = 0, last = 63;
+    int first = 0, last = MOST_WARPS - 1, end;
 
-    while (first < 63 && !(warps >> first & 1))
+    while (first < last && !(warps >> first & 1))
         first++;
     while (last > first && !(warps >> last & 1))
         last--;
+    end = (last + 1) * l->wave;
+    if (end > l->threads)
+        end = (int)l->threads;
     buf_printf(b, first == last ? "warp %d" : "warps %d to %d", first, last);
+    buf_printf(b, " (threads %d to %d)", first * l->wave, end - 1);
 }
 
 static const char *started_as(MadeBy by)
@@ -71,6 +75,7 @@ static const char *started_as(MadeBy by)
 
 static void note_other(const Report *r, CheckFinding *f, const Note *n)
 {
+    const Launch *l = &r->k->code->launch[n->launch];
     Side e = earlier(n);
     TextBuf b = {0};
 
@@ -81,9 +86,9 @@ static void note_other(const Report *r, CheckFinding *f, const Note *n)
             buf_printf(&b, "'%.*s', which has the same bytes, is ",
                        TEXT_ARG(name_of(r, e.root)));
         buf_puts(&b, e.way == LOADS ? "loaded here" : "stored here");
-        if (r->k->code->launch[n->launch].per_thread) {
+        if (l->per_thread) {
             buf_puts(&b, " by ");
-            put_warps(&b, (uint64_t)n->x[0]);
+            put_warps(&b, l, (uint64_t)n->x[0]);
         }
         buf_puts(&b, ", and nothing orders the two");
     }
