@@ -6,6 +6,7 @@ usage: upstream.py OUT.json CHECKOUT [PATTERN]
 How a file is run is data: tests/data/upstream.tsv. Files that target other
 hardware are left out. $OPTIONS has more options of tilesim ("--target=mi300x
 --interleave=1"), $LIMIT the seconds of a file, $JOBS how many run at a time.
+$LISTED is a table of the files that do not agree: exit 1 where one is not as listed.
 """
 
 import concurrent.futures
@@ -109,6 +110,17 @@ def verdict(row):
     return "exit %d" % row["exit"]
 
 
+def not_as_listed(rows):
+    """Files, and what the table says of them; those not in it agree."""
+    if "LISTED" not in os.environ:
+        return []
+    with open(os.environ["LISTED"]) as f:
+        listed = dict(line.split("\t")[:2] for line in f if line[0] != "#")
+    return ["%s: %s, listed as %s" % (row["file"], row["verdict"], was)
+            for row in rows for was in [listed.get(row["file"], "agrees")]
+            if row["verdict"] != was]
+
+
 def main():
     examples = os.path.join(os.path.abspath(sys.argv[2]), "examples")
     pattern = sys.argv[3] if len(sys.argv) > 3 else "."
@@ -144,8 +156,10 @@ def main():
     for key in sorted(counts):
         print("%s %s: %d" % (*key, counts[key]))
     common.write(sys.argv[1], rows)
+    others = not_as_listed(rows)
+    print("\n".join(others))
     sys.stdout.flush()
-    os._exit(0)                 # without waiting for what was stopped
+    os._exit(bool(others))              # without waiting for what was stopped
 
 
 if __name__ == "__main__":

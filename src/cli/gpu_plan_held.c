@@ -11,6 +11,13 @@ static bool in_shared(const Plan *p, const IrBuffer *b)
            b->scope == SCOPE_REDUCER || p->spilled[b->id];
 }
 
+// Loads that the compiler is to make one of may stay two in one instruction.
+static int least_bytes(const PlanMove *m)
+{
+    return m->kind == MOVE_CALL ? 1 : m->merged ? m->bytes / m->width
+                                                : m->bytes;
+}
+
 // Bytes of a lane in the narrowest load from shared memory; 0: there is none.
 static int narrowest_load(const Plan *p, const PlanLaunch *l)
 {
@@ -18,10 +25,9 @@ static int narrowest_load(const Plan *p, const PlanLaunch *l)
 
     for (int i = 0; i < l->move_count; i++) {
         const PlanMove *m = &l->moves[i];
-        if (m->way == MOVE_STORE || !in_shared(p, m->buffer))
-            continue;
-        if (m->kind == MOVE_CALL || !least || m->bytes < least)
-            least = m->kind == MOVE_CALL ? 1 : m->bytes;
+        if (m->way != MOVE_STORE && in_shared(p, m->buffer) &&
+            (!least || least_bytes(m) < least))
+            least = least_bytes(m);
     }
     return least;
 }

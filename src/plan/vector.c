@@ -391,6 +391,7 @@ static bool runs_in_registers(PlanState *p, const PlanAccess *a,
     const PlanFragment *f = p->fragment[a->buffer->id];
     const int32_t *points = plan_points(p->arena, layout, p->launch->threads);
     int n = p->launch->threads * layout->locals;
+    int row = (int)layout->shape[layout->rank - 1];
     bool any = p->device->vendor == VENDOR_AMD;
 
     if (!points || layout->locals % width)
@@ -401,7 +402,8 @@ static bool runs_in_registers(PlanState *p, const PlanAccess *a,
             return false;
         if (first < 0)
             continue;
-        if (at != first + k || layout->thread[at] != layout->thread[first])
+        if (at != first + k || first % row % width ||
+            layout->thread[at] != layout->thread[first])
             return false;
         if (!any && f->local[a->element[at]] != f->local[a->element[first]] + k)
             return false;

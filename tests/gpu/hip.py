@@ -88,6 +88,14 @@ def run_float8():
         report(good, f"conversions to {dtype} and back, every bit", why)
 
 
+def run_loop():
+    """clang 19 drops the wait of the fence with which this loop begins."""
+    path = os.path.join(os.path.dirname(__file__), "hip_loop.tile")
+    r = gpu([path], "--verify")
+    report(r.returncode == 0, "what a loop's end stores is there at its "
+           "beginning", r.stdout + r.stderr)
+
+
 # ---- what does not work ------------------------------------------------------
 
 def refusals():
@@ -109,5 +117,6 @@ def refusals():
 run_programs()
 run_functions()
 run_float8()
+run_loop()
 refusals()
 print(f"1..{count}")
