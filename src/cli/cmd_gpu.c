@@ -104,8 +104,11 @@ static void begin(Run *r)
 
     if (g->gpu || r->kernel_only || is_amd(g))
         return;
-    if (g->target || !open_amd(g))
-        g->gpu = gpu_start(c->arena, c->diag);
+    Gpu *nvidia = gpu_start(c->arena, c->diag);
+    if (!g->target && open_amd(g))
+        gpu_close(nvidia);
+    else
+        g->gpu = nvidia;
 }
 
 static bool open_any(GpuRun *g)
