@@ -252,10 +252,12 @@ typedef struct {
     int part;                       // of the columns: read at a time
 } Mma;
 
-// Fragments take half of the registers that a thread can have.
+// Fragments take half of the registers that a thread can have, and not all.
 static bool is_crowded(const Emit *e)
 {
-    return e->launch->registers.fragments >= 128;
+    int n = e->launch->registers.fragments, room = 65536 / e->threads;
+
+    return n >= 128 && n < (room < 255 ? room : 255);
 }
 
 // Tiles of B that a warp has in registers beside its results: fewer where each
