@@ -252,12 +252,14 @@ typedef struct {
     int part;                       // of the columns: read at a time
 } Mma;
 
-// Fragments take half of the registers that a thread can have, and not all.
+// Fragments take half of the registers that a thread can have, and with what
+// is worked on not more than all.
 static bool is_crowded(const Emit *e)
 {
-    int n = e->launch->registers.fragments, room = 65536 / e->threads;
+    enum { MOST = 255 };
+    const PlanRegisters *r = &e->launch->registers;
 
-    return n >= 128 && n < (room < 255 ? room : 255);
+    return r->fragments > MOST / 2 && r->fragments + r->operands <= MOST;
 }
 
 // Tiles of B that a warp has in registers beside its results: fewer where each
