@@ -140,6 +140,8 @@ static void launch_all(Checking *g, const CliFile *file)
 
     if (!session_load(s))
         return;
+    if (g->watch.launches > g->file_launches && !session_asks(s))
+        return;                         // a script without a main part
     if (file->from_folder && !s->is_ir &&
         !launch_candidates(s->host->module, &any, 1))
         return;

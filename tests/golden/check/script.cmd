@@ -1,0 +1,1 @@
+check --one-line script.tile
