@@ -24,7 +24,7 @@ import subprocess
 import sys
 
 import common
-import code_lines as sass
+import sass
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FED = "h100"                # with the settings for this target
@@ -229,11 +229,12 @@ def measured(page, code, source):
     for rows in sections(page):
         for i, name in enumerate(names):
             if (len(rows) == len(code[name]) and
-                    all(same(r[0], c[1]) for r, c in zip(rows, code[name]))):
+                    all(same(r[0], c[0]) for r, c in zip(rows, code[name]))):
                 break
         else:
             raise ValueError("no kernel has these %d instructions" % len(rows))
-        for (text, numbers), (_, _, line) in zip(rows, code[name]):
+        for (text, numbers), (_, places) in zip(rows, code[name]):
+            line = places[-1][1] if places else 0
             op = sass.operation(text)
             # @!PT: what waits for a pipe and moves nothing
             if not op or text.strip().startswith("@!PT"):
@@ -287,8 +288,7 @@ def compare(case, folder):
     source, page = read(folder, "kernel.cuda"), read(folder, "source.csv")
     if not page:
         return [{**head, "error": read(folder, "log")[-400:]}]
-    code = sass.disassemble(path_in(folder, "kernel.cubin"),
-                            os.environ.get("NVDISASM", "nvdisasm"))
+    code = sass.compiled(path_in(folder, "kernel.cubin"))
     plan, guessed, open_ = planned(command, {x for x in sass.program_lines(source) if x})
     real, misread = measured(page, code, source)
     rows = []

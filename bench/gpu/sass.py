@@ -6,6 +6,7 @@ compiled from is in the line table of the cubin (compile with -lineinfo).
 
 import csv
 import io
+import os
 import re
 import subprocess
 
@@ -13,6 +14,7 @@ COUNTERS = ("Instructions Executed", "L1 Wavefronts Shared",
             "L1 Wavefronts Shared Ideal")
 PLACE = re.compile(r'//## File "([^"]*)", line (\d+)')
 CODE = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;")
+COMMENT = re.compile(r"^(?: +)?// \S+:(\d+)$")
 SHARED = ("LDS", "STS", "ATOMS", "LDGSTS")
 
 
@@ -28,11 +30,33 @@ def is_shared(sass):
     return mnemonic(sass).startswith(SHARED) and not sass.startswith("@!PT")
 
 
+def operation(sass):
+    """"LDS.64", "STS.U16"...: of what touches shared memory, or None."""
+    op = mnemonic(sass)
+    return op if re.match(r"(LDS|STS|LDSM|STSM|LDGSTS|ATOMS|RED\.S)(\.|$)",
+                          op) else None
+
+
+def program_lines(source):
+    """By line of generated source (from 1): the program's, which comments there
+    tell ("// fa.tile:31"), or 0."""
+    out, now = [0], 0
+    for text in source.splitlines():
+        match = COMMENT.match(text)
+        if match:
+            now = int(match.group(1))
+        elif text == "}":
+            now = 0
+        out.append(now)
+    return out
+
+
 def compiled(cubin):
     """{kernel: [(instruction, [(file, line), ...])]}, the place in the code
-    that was inlined first, the place in the kernel last."""
-    done = subprocess.run(["nvdisasm", "-gi", "-c", cubin],
-                          capture_output=True, text=True, check=True)
+    that was inlined first, the place in the kernel last. $NVDISASM says which
+    disassembler."""
+    done = subprocess.run([os.environ.get("NVDISASM", "nvdisasm"), "-gi", "-c",
+                           cubin], capture_output=True, text=True, check=True)
     kernels, code, places, fresh = {}, None, [], False
     for line in done.stdout.split("\n"):
         section = re.match(r"\s*\.section\s+\.text\.([\w$]+)", line)
