@@ -193,6 +193,15 @@ static const GpuPart parts[] = {
      "    put_words(d, __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(\n"
      "        words<Shorts4>(a), words<Shorts4>(b), words<Floats4>(d), 0, 0, 0));\n"
      "}\n"},
+    {"e4m3_as_fnuz", "",
+     "// Four e4m3fn, halved, as e4m3fnuz: there -0 is 0, and 0x80 is the NaN.\n"
+     "DEVICE u32 e4m3_as_fnuz(u32 x)\n"
+     "{\n"
+     "    u32 m = x & 0x7f7f7f7fu;\n"
+     "    u32 some = (m + 0x7f7f7f7fu) & 0x80808080u;\n"
+     "    u32 nan = (m + 0x01010101u) & 0x80808080u;\n"
+     "    return ((m | (x & some)) & ~((nan >> 7) * 255u)) | nan;\n"
+     "}\n"},
     {"mfma_e4m3fnuz", "",
      "DEVICE void mfma_e4m3fnuz(float *d, const u32 *a, const u32 *b)\n"
      "{\n"

@@ -151,9 +151,27 @@ static void make_operand(Emit *e, const Operand *o)
     close_brace(e);
 }
 
+// e4m3fn is multiplied as e4m3fnuz, which means half of it: sums are held as a
+// quarter meanwhile.
+static bool is_doubled(const PlanGemm *g)
+{
+    return g->a->dtype == DT_E4M3FN;
+}
+
+static void as_fnuz(Emit *e, const Operand *o)
+{
+    if (!is_doubled(o->g))
+        return;
+    line(e, "#pragma unroll");
+    line(e, "for (int r0 = 0; r0 < %d; r0++)", o->tiles * o->words);
+    line(e, "    %s[r0 / %d][r0 %% %d] = e4m3_as_fnuz(%s[r0 / %d][r0 %% %d]);",
+         o->to, o->words, o->words, o->to, o->words, o->words);
+}
+
 static const char *instruction(Emit *e, const PlanGemm *g)
 {
-    DType a = g->a->dtype, b = g->b->dtype;
+    DType a = is_doubled(g) ? DT_E4M3FNUZ : g->a->dtype;
+    DType b = is_doubled(g) ? DT_E4M3FNUZ : g->b->dtype;
     const char *left = a == DT_TF32 ? "tf32" : type_of(a);
 
     // exchanged: the right operand comes first
@@ -222,14 +240,15 @@ static void convert_sums(Emit *e, const PlanGemm *g, int count, bool back)
     DType c = g->c->dtype;
     Text name = e->buffer[g->c->id];
     Text mine = text_format(e->arena, "%.*s[l]", TEXT_ARG(name));
+    const char *by = !is_doubled(g) ? "" : back ? " * 4.0f" : " * 0.25f";
 
     line(e, "#pragma unroll");
     line(e, "for (int l = 0; l < %d; l++)", count);
     if (back)
-        line(e, "    %.*s = %.*s;", TEXT_ARG(mine),
-             TEXT_ARG(narrow(e, c, TEXT("sums[l]"))));
+        line(e, "    %.*s = %.*s%s;", TEXT_ARG(mine),
+             TEXT_ARG(narrow(e, c, TEXT("sums[l]"))), by);
     else
-        line(e, "    sums[l] = %.*s;", TEXT_ARG(widen(e, c, mine)));
+        line(e, "    sums[l] = %.*s%s;", TEXT_ARG(widen(e, c, mine)), by);
 }
 
 // ---- operands that are read before the loop --------------------------------
@@ -283,6 +302,7 @@ static void hold(Emit *e, const PlanGemm *g)
                (long long)g->shape.k, step);
     name_held(e, g, &left);
     read_operand(e, &left);
+    as_fnuz(e, &left);
     close_brace(e);
     close_brace(e);
 }
@@ -401,8 +421,10 @@ static void one_step(Emit *e, const Product *p, Text sums)
     for (int i = 0; i < 2; i++) {
         if (p->slots && is_read(e, p, both[i]))
             in_slot(e, both[i], "slot");
-        if (both[i]->is_b || !p->g->held)
+        if (both[i]->is_b || !p->g->held) {
             make_operand(e, both[i]);
+            as_fnuz(e, both[i]);
+        }
     }
     multiply(e, &p->left, &p->right, sums);
 }
@@ -429,7 +451,7 @@ void mfma(Emit *e, const PlanGemm *g, const Matrix *a, const Matrix *b)
     Product p = {.g = g, .left = operand(g, a, false),
                  .right = operand(g, b, true), .step = g->inst_k * g->k_pack};
     int count = p.left.tiles * p.right.tiles * g->wide * g->wide / 64;
-    bool narrow_sums = is_narrow(g->c->dtype);
+    bool narrow_sums = is_narrow(g->c->dtype) || is_doubled(g);
     Text sums = narrow_sums ? TEXT("sums") : e->buffer[g->c->id];
 
     p.steps = (int)g->shape.k / p.step;

@@ -153,8 +153,9 @@ static bool is_whole(const PlanGemm *g, int operand)
            !r->buffer->alias_of;
 }
 
-// The same for MFMA; of its two kinds of float8 it knows the one without
-// infinities, of integers the signed one.
+// The same for MFMA; of float8 it knows the kinds of one zero and no infinity,
+// of integers the signed one. e4m3fn has no infinities either: its bits are
+// those of twice the e4m3fnuz, but for -0 and NaN, which the emitter replaces.
 static bool takes_mfma(const PlanGemm *g, int inst_k)
 {
     const IrGemmShape *s = &g->shape;
@@ -171,6 +172,8 @@ static bool takes_mfma(const PlanGemm *g, int inst_k)
         return a == b && c == DT_F32;
     case DT_I8:
         return a == b && c == DT_I32;
+    case DT_E4M3FN:
+        return a == b && c == DT_F32;
     case DT_E4M3FNUZ:
     case DT_E5M2FNUZ:
         return c == DT_F32 && (b == DT_E4M3FNUZ || b == DT_E5M2FNUZ);

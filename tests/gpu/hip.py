@@ -3,8 +3,13 @@ sizes, by the gfx942 executor, and holds its counters to the plan's. Prints
 TAP."""
 import json
 import os
+import struct
 import subprocess
 import sys
+import tempfile
+
+import ml_dtypes
+import numpy as np
 
 from launches import launches, words
 
@@ -130,6 +135,43 @@ def run_float8():
         report(good, f"conversions to {dtype} and back, every bit", why)
 
 
+def save_e4m3(path, name, x):
+    """NumPy's files know no such type."""
+    head = json.dumps({name: {"dtype": "F8_E4M3", "shape": x.shape,
+                              "data_offsets": [0, x.size]}}).encode()
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", len(head)) + head + x.tobytes())
+
+
+def run_e4m3():
+    """All 256 codes of e4m3fn, -0 and NaN among them, times small numbers,
+    against NumPy: MFMA of e4m3fnuz has twice the bias and other NaNs."""
+    codes = np.arange(64 * 64, dtype=np.uint8).reshape(64, 64)
+    codes[8:] &= 0xdf               # of small exponents, and no NaN
+    codes[9:, 7] = 0x80
+    other = np.random.default_rng(5).integers(-8, 9, (64, 64))
+    a = codes.view(ml_dtypes.float8_e4m3fn)
+    b = other.astype(ml_dtypes.float8_e4m3fn)
+    with tempfile.TemporaryDirectory() as folder:
+        save_e4m3(f"{folder}/a.safetensors", "A", a)
+        save_e4m3(f"{folder}/b.safetensors", "B", b)
+        path = os.path.join(os.path.dirname(__file__), "hip_e4m3.tile")
+        r = gpu([path], "--no-ref", "--json",
+                "--in", f"A={folder}/a.safetensors",
+                "--in", f"B={folder}/b.safetensors",
+                "--out", f"C={folder}/c.npy")
+        why = r.stdout + r.stderr
+        if r.returncode == 0:
+            got = np.load(f"{folder}/c.npy")
+            want = 2 * (a.astype(np.float64) @ b.astype(np.float64).T)
+            k = json.loads(r.stdout)["launches"][0]["build"]["kernels"][0]
+            good = (np.isnan(got) == np.isnan(want)).all() and np.allclose(
+                got, want, rtol=1e-5, atol=1e-3, equal_nan=True)
+            why = "" if good and k["code_object"]["instructions"]["mfma"] else \
+                f"{k} {np.nanmax(abs(got - want))}"
+    report(not why, "e4m3fn by MFMA of e4m3fnuz: every code", why)
+
+
 def run_loop():
     """clang 19 drops the wait of the fence with which this loop begins."""
     path = os.path.join(os.path.dirname(__file__), "hip_loop.tile")
@@ -160,6 +202,7 @@ run_programs()
 run_attention()
 run_functions()
 run_float8()
+run_e4m3()
 run_loop()
 refusals()
 print(f"1..{count}")
