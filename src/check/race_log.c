@@ -108,23 +108,39 @@ RaceLog *race_log(const Check *k, BlockOrder *o)
     return o->log;
 }
 
-void race_log_reset(BlockOrder *o)
+static void clear_entry(RaceLog *r, Entry *e)
 {
-    for (int i = 0; o->log && i < o->log->buffers; i++)
-        o->log->buffer[i].len = 0;
+    r->bytes -= e->units.room * (int64_t)sizeof *e->units.bit;
+    if (e->lane)
+        r->bytes -= MOST_LANES * (int64_t)sizeof *e->lane;
+    free(e->units.bit);
+    free(e->lane);
+    *e = (Entry){.pc = -1};
 }
 
-void race_log_release(BlockOrder *o)
+// The others keep their order.
+static void leave(RaceLog *r, EntryList *l, int i)
+{
+    clear_entry(r, &l->at[i]);
+    l->len--;
+    memmove(&l->at[i], &l->at[i + 1], (size_t)(l->len - i) * sizeof *l->at);
+}
+
+void race_log_reset(BlockOrder *o)
 {
     for (int i = 0; o->log && i < o->log->buffers; i++) {
         EntryList *l = &o->log->buffer[i];
 
-        for (int j = 0; j < l->room; j++) {
-            free(l->at[j].units.bit);
-            free(l->at[j].lane);
-        }
-        free(l->at);
+        while (l->len)
+            clear_entry(o->log, &l->at[--l->len]);
     }
+}
+
+void race_log_release(BlockOrder *o)
+{
+    race_log_reset(o);
+    for (int i = 0; o->log && i < o->log->buffers; i++)
+        free(o->log->buffer[i].at);
     if (o->log) {
         free(o->log->buffer);
         free(o->log->now.bit);
@@ -133,20 +149,11 @@ void race_log_release(BlockOrder *o)
     o->log = NULL;
 }
 
-// Entries keep their memory: that of one which goes serves the next.
-static void leave(EntryList *l, int i)
-{
-    Entry gone = l->at[i];
-
-    l->at[i] = l->at[--l->len];
-    l->at[l->len] = gone;
-}
-
 static void forget_past(const BlockOrder *o, EntryList *l)
 {
     for (int i = l->len - 1; i >= 0; i--)
         if (order_is_past(o, l->by, &l->at[i].when))
-            leave(l, i);
+            leave(o->log, l, i);
 }
 
 static bool same_moment(const Moment *a, const Moment *b)
@@ -161,31 +168,16 @@ static bool same_moment(const Moment *a, const Moment *b)
 
 static Entry *new_entry(const BlockOrder *o, EntryList *l, const Entry *like)
 {
-    Entry *e;
-
     if (l->len >= FEW_ENTRIES)
         forget_past(o, l);
     if (l->len >= MOST_ENTRIES || (l->len && o->log->bytes > o->log->most))
-        leave(l, 0); // what is forgotten is at worst not found
+        leave(o->log, l, 0); // what is forgotten is at worst not found
     if (l->len == l->room) {
-        int room = l->room ? 2 * l->room : FEW_ENTRIES;
-
-        l->at = xrealloc(l->at, (size_t)room, sizeof *l->at);
-        memset(l->at + l->room, 0, (size_t)(room - l->room) * sizeof *l->at);
-        l->room = room;
+        l->room = l->room ? 2 * l->room : FEW_ENTRIES;
+        l->at = xrealloc(l->at, (size_t)l->room, sizeof *l->at);
     }
-    e = &l->at[l->len++];
-    e->pc = like->pc;
-    e->root = like->root;
-    e->way = like->way;
-    e->spread = like->spread;
-    e->unit = like->unit;
-    e->rows = like->rows;
-    e->when = like->when;
-    e->step = like->step;
-    e->lanes = 0;
-    e->units.words = 0;
-    return e;
+    l->at[l->len] = *like;
+    return &l->at[l->len++];
 }
 
 Entry *race_log_add(BlockOrder *o, EntryList *l, const Entry *like)

@@ -138,6 +138,14 @@ static void tell(const Seen *n, const Entry *e, int lane)
     x->count++;
 }
 
+// Threads that all store one value do no harm. What another statement loads is
+// the same only by chance.
+static bool is_same_value(const Seen *n, const Entry *e)
+{
+    return n->what.way == STORES && (e->way != LOADS || same_stmt(n, e)) &&
+           !changes(n, e);
+}
+
 static void hold_against(const Seen *n, const EntryList *l)
 {
     for (int i = 0; i < l->len; i++) {
@@ -147,7 +155,7 @@ static void hold_against(const Seen *n, const EntryList *l)
             is_one_loop(n, e) || is_left_over(n, e) ||
             order_unheard(n->order, order_by(n, e), &e->when, n->warps) < 0 ||
             may_be_own(n, e) || !units_meet(&e->units, &n->log->now) ||
-            (n->what.way == STORES && !changes(n, e)))
+            is_same_value(n, e))
             continue;
         tell(n, e, n->log->lanes ? n->log->lane[0] : 0);
     }
