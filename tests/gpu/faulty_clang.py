@@ -1,7 +1,7 @@
 """Compiles as clang does, with a fault of $FAULT, which is JSON: {"drop": [kernel's
 name, offset]} makes an instruction of 4 bytes an s_nop, {"replace": [old, new],
-"before": text} changes the source, and adds to it before its kernels. Without
-it: as clang. $CLANG is the compiler, $KEPT a folder
+"before": text} changes the source where that occurs last, and adds to it before
+its kernels. Without it: as clang. $CLANG is the compiler, $KEPT a folder
 for what it made."""
 import json
 import os
@@ -49,7 +49,8 @@ def main():
         with open(words[-1]) as f:
             text = f.read()
         assert fault["replace"][0] in text, "the source has no such text"
-        text = text.replace(*fault["replace"], 1).replace(
+        old, new = fault["replace"]
+        text = new.join(text.rsplit(old, 1)).replace(
             "// ---- kernels", fault.get("before", "") + "// ---- kernels", 1)
         with open(words[-1], "w") as f:
             f.write(text)
