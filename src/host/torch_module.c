@@ -431,6 +431,16 @@ static Value seed(Lang *l, void *ctx, const Args *args)
     return V_NONE;
 }
 
+// (free, total) of the memory that stands for the device's: this machine's.
+static Value memory_info(Lang *l, void *ctx, const Args *args)
+{
+    Host *h = ctx;
+    Value v[] = {v_int(host_memory_left(h)), v_int(h->options.memory_limit)};
+
+    (void)args;
+    return v_tuple(l, v, countof(v));
+}
+
 static Module *cuda_module(Host *h)
 {
     static const Plain rows[] = {
@@ -442,6 +452,7 @@ static Module *cuda_module(Host *h)
         {"manual_seed", seed}, {"manual_seed_all", seed},
         {"set_device", nothing}, {"is_bf16_supported", yes},
         {"init", nothing}, {"get_device_properties", properties},
+        {"mem_get_info", memory_info},
     };
     Module *m = new_module(h, "torch.cuda");
     add_plain(h, m, rows, countof(rows));

@@ -577,6 +577,7 @@ static void release(Foreign *self)
 
 const ForeignType tensor_type = {
     .name = "Tensor",
+    .has_more = true,
     .getattr = getattr,
     .setattr = tape_setattr,
     .method = method,

@@ -136,9 +136,20 @@ static bool not_bool(const IrExpr *e)
     return e->dtype != DT_BOOL;
 }
 
+// Truth values as the numbers 0 and 1 of which only "not 0" is kept.
+static IrExpr *of_truths(Call *c, Op op)
+{
+    c->op = op;
+    return fold_or_node(c, DT_BOOL);
+}
+
 // + - *
 static IrExpr *rule_arithmetic(Call *c)
 {
+    if (is_bool(c->a[0]) && is_bool(c->a[1]))
+        return of_truths(c, c->op == OP_ADD   ? OP_BITOR
+                            : c->op == OP_SUB ? OP_BITXOR
+                                              : OP_BITAND);
     if (!match(c) || !require(c, not_bool, "numbers"))
         return NULL;
     return fold_or_node(c, c->a[0]->dtype);
@@ -157,8 +168,17 @@ static bool divisor(Call *c)
     return ir_error(c->k, c->at, "ir-zero-division", "division by zero");
 }
 
+static bool is_unsigned(const IrExpr *e)
+{
+    return dtype_info(e->dtype)->kind == KIND_UINT;
+}
+
 static IrExpr *rule_divide(Call *c)
 {
+    if (is_unsigned(c->a[0]) && is_unsigned(c->a[1])) {     // as C divides
+        c->op = OP_TRUNCDIV;
+        return match(c) && divisor(c) ? fold_or_node(c, c->a[0]->dtype) : NULL;
+    }
     if (!is_float(c->a[0]) && !is_float(c->a[1]))
         return ir_error(c->k, c->at, "ir-int-division",
                         "'/' on %s and %s: integers have no '/'; use '//', or "
@@ -170,6 +190,13 @@ static IrExpr *rule_divide(Call *c)
 // // % truncdiv truncmod
 static IrExpr *rule_int_divide(Call *c)
 {
+    bool fmod = c->op == OP_TRUNCMOD && c->a[0]->dtype == c->a[1]->dtype &&
+                (c->a[0]->dtype == DT_F32 || c->a[0]->dtype == DT_F64);
+
+    if (fmod) {
+        c->op = OP_FMOD;
+        return node(c, c->a[0]->dtype);
+    }
     if (!require(c, is_int_kind, "integers") || !match(c) || !divisor(c))
         return NULL;
     return fold_or_node(c, c->a[0]->dtype);
@@ -183,6 +210,8 @@ static IrExpr *rule_extreme(Call *c)
         if (e->kind == EXPR_FLOAT && isinf(e->f64))
             return (e->f64 > 0) == (c->op == OP_MAX) ? e : c->a[1 - i];
     }
+    if (is_bool(c->a[0]) && is_bool(c->a[1]))
+        return of_truths(c, c->op == OP_MAX ? OP_BITOR : OP_BITAND);
     if (!match(c) || !require(c, not_bool, "numbers"))
         return NULL;
     return ir_same(c->a[0], c->a[1]) ? c->a[0]
@@ -339,11 +368,21 @@ static IrExpr *rule_function2(Call *c)
     return node(c, c->a[0]->dtype);
 }
 
+// exp of an integer is that of the float32, cut off.
+static IrExpr *rule_exp(Call *c)
+{
+    IrExpr *whole = c->a[0];
+
+    if (!is_int_kind(whole))
+        return rule_function(c);
+    c->a[0] = ir_cast(c->k, whole, DT_F32, true, c->at);
+    return c->a[0] ? ir_cast(c->k, node(c, DT_F32), whole->dtype, true, c->at)
+                   : NULL;
+}
+
 // floor ceil trunc round: integers are what they are.
 static IrExpr *rule_round(Call *c)
 {
-    if (!require(c, not_bool, "numbers"))
-        return NULL;
     return is_float(c->a[0]) ? node(c, c->a[0]->dtype) : c->a[0];
 }
 
@@ -551,7 +590,7 @@ static const struct {
     [OP_IF_THEN_ELSE] = {rule_select, 3}, [OP_SELECT] = {rule_select, 3},
     [OP_CEILDIV] = {rule_ceildiv, 2},   [OP_ALIGN_UP] = {rule_align_up, 2},
     [OP_ABS] = {rule_abs, 1},
-    [OP_EXP] = {rule_function, 1},      [OP_EXP2] = {rule_function, 1},
+    [OP_EXP] = {rule_exp, 1},           [OP_EXP2] = {rule_function, 1},
     [OP_EXP10] = {rule_function, 1},    [OP_LOG] = {rule_function, 1},
     [OP_LOG2] = {rule_function, 1},     [OP_LOG10] = {rule_function, 1},
     [OP_LOG1P] = {rule_function, 1},    [OP_SQRT] = {rule_function, 1},

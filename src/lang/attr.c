@@ -413,6 +413,9 @@ _Noreturn static void no_attribute(Lang *l, Value v, Text name, Span at)
                         v.kind == VAL_CLASS ? v.cls->name.at
                                             : kind_name(v.type),
                         TEXT_ARG(name));
+    if (v.kind == VAL_FOREIGN && v.foreign->type->has_more)
+        lang_unsupported(l, at, "'%.*s' of a %s (unknown to tilesim)",
+                         TEXT_ARG(name), v.foreign->type->name);
     lang_raise_near(l, "AttributeError", at, near,
                     "'%s' object has no attribute '%.*s'",
                     v.kind == VAL_SUPER ? "super" : value_type_name(v),

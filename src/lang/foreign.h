@@ -15,6 +15,8 @@
 
 typedef struct {
     const char *name;                           // type name in messages
+    bool has_more;      // the real one has attributes that this one lacks: what
+                        // is asked for in vain is not supported
     // Each may be NULL: then the operation is a TypeError. `at` is the place.
     bool (*getattr)(Lang *l, Foreign *self, Text name, Value *out, Span at);
     bool (*setattr)(Lang *l, Foreign *self, Text name, Value v, Span at);

@@ -18,8 +18,61 @@ EXPRESSIONS = {
     "T.if_then_else": ("T.if_then_else(x < y, x, y)",
                        lambda x, y: np.where(x < y, x, y)),
 }
-BITS = {"&": ("x & y", np.bitwise_and), "|": ("x | y", np.bitwise_or),
-        "^": ("x ^ y", np.bitwise_xor), "~": ("~x", np.invert)}
+SIDES = {
+    "T.Select": ("T.Select(x < y, y, x)", lambda x, y: np.where(x < y, y, x)),
+    "T.clamp": ("T.clamp(x, T.cast(1, dt), T.cast(5, dt))",
+                lambda x, y: np.clip(x, 1, 5)),
+    "T.reinterpret": ("T.reinterpret(x, dt)", lambda x, y: x),
+    "round, ties away": ("T.round(x, 'ties-away-from-zero')",
+                         lambda x, y: np.copysign(np.floor(abs(x) + 0.5), x)),
+}
+
+
+def truncated(x, y):
+    return np.trunc(x / y).astype(int)
+
+
+def truth(expression):
+    return f"T.if_then_else({expression}, T.cast(1, dt), T.cast(0, dt))"
+
+
+# `nonzero` is y with zeros replaced by 3, `shift` the lower bits of y.
+WHOLE = {
+    "&": ("x & y", np.bitwise_and), "|": ("x | y", np.bitwise_or),
+    "^": ("x ^ y", np.bitwise_xor), "~": ("~x", np.invert),
+    "<<": ("x << shift", lambda x, y: x << (y & 3)),
+    ">>": ("x >> shift", lambda x, y: x >> (y & 3)),
+    "//": ("x // nonzero", lambda x, y: x // np.where(y == 0, 3, y)),
+    "%": ("x % nonzero", lambda x, y: x % np.where(y == 0, 3, y)),
+    "T.truncdiv": ("T.truncdiv(x, nonzero)",
+                   lambda x, y: truncated(x, np.where(y == 0, 3, y))),
+    "T.truncmod": ("T.truncmod(x, nonzero)",
+                   lambda x, y: np.fmod(x, np.where(y == 0, 3, y))),
+    # of small ones: what is in between wraps
+    "T.ceildiv": ("T.ceildiv(x & T.cast(3, dt), T.cast(2, dt))",
+                  lambda x, y: -(-(x & 3) // 2)),
+    "T.align_up": ("T.align_up(x & T.cast(3, dt), T.cast(2, dt))",
+                   lambda x, y: -(-(x & 3) // 2) * 2),
+    "T.exp": ("T.exp(x & T.cast(1, dt))",
+              lambda x, y: np.exp((x & 1).astype(float)).astype(int)),
+    "T.isnan": (truth("T.isnan(x)"), lambda x, y: 0 * x),
+    "T.isinf": (truth("T.isinf(x)"), lambda x, y: 0 * x),
+    "T.isfinite": (truth("T.isfinite(x)"), lambda x, y: 0 * x + 1),
+    **{f"T.{name}": (f"T.{name}(x)", lambda x, y: x)
+       for name in ("floor", "ceil", "trunc", "round")},
+    **{f"{sign}": (truth(f"x {sign} y"), function) for sign, function in
+       (("<", np.less), ("<=", np.less_equal), (">", np.greater),
+        (">=", np.greater_equal), ("==", np.equal), ("!=", np.not_equal))},
+}
+UNSIGNED = {"/": ("x / nonzero", lambda x, y: x // np.where(y == 0, 3, y))}
+
+REDUCED = {
+    "sum": np.sum, "max": np.max, "min": np.min,
+    "absmax": lambda x, axis: abs(x).max(axis),
+    "abssum": lambda x, axis: abs(x).sum(axis),
+    "bitand": np.bitwise_and.reduce, "bitor": np.bitwise_or.reduce,
+    "bitxor": np.bitwise_xor.reduce,
+}
 
 
 def tf32(values):
@@ -63,7 +116,7 @@ def inputs(dtype, rng):
 def program(dtype, operations):
     carrier = CARRIED[dtype].name
     rows = [f"R{i}" for i in range(len(operations))]
-    lines = ["@T.prim_func",
+    lines = [f"dt = T.{dtype}", "", "@T.prim_func",
              "def k(" + ",\n      ".join(f"{t}: T.Tensor(({TOTAL},), "
                                          f"T.{carrier})"
                                          for t in ["X", "Y", *rows]) + "):",
@@ -75,6 +128,10 @@ def program(dtype, operations):
     for extent in LOOPS:
         lines += [f"        for i in T.Parallel({extent}):",
                   f"            x = s[{at} + i]", f"            y = f[{at} + i]"]
+        if CARRIED[dtype].kind != "f":
+            lines += ["            nonzero = T.if_then_else("
+                      "y == T.cast(0, dt), T.cast(3, dt), y)",
+                      "            shift = y & T.cast(3, dt)"]
         lines += [f"            {row}[{at} + i] = {expression}"
                   for row, (expression, _) in zip(rows, operations)]
         at += extent
@@ -112,11 +169,70 @@ def moves(runner, dtype, x):
         yield name, difference(result.reshape(-1), want.reshape(-1))
 
 
+def tiles(dtype, x):
+    """(operation, statements that fill tile o, shape, value) of 4 bits."""
+    for name, function in REDUCED.items():
+        yield (f"T.reduce_{name}", f"T.reduce_{name}(s, o, dim=1)", (4,),
+               function(x, axis=1))
+    yield "T.reduce", "T.reduce(s, o, 'max', 1, True)", (4,), x.max(1)
+    yield ("T.cumsum", "T.cumsum(s, o, dim=1)", x.shape, np.cumsum(x, 1))
+    yield ("T.cummax", "T.cummax(s, o, dim=1)", x.shape,
+           np.maximum.accumulate(x, 1))
+    yield "T.transpose", "T.transpose(s, o)", x.T.shape, x.T
+    for name in ("reshape", "view"):
+        yield (f"T.{name}", f"T.copy(T.{name}(s, [24]), o)", (24,),
+               x.reshape(24))
+    for name, function in (("max", np.maximum), ("min", np.minimum),
+                           ("or", np.bitwise_or)):
+        yield (f"T.atomic_{name}", "T.copy(s, o)\n        for i, j in "
+               f"T.Parallel(4, 6):\n            T.atomic_{name}(o[i, j], "
+               "T.cast(1, dt))", x.shape, function(x, 1))
+    yield from moved_atomically(x)
+
+
+def moved_atomically(x):
+    loop = ("for i, j in T.Parallel(4, 6):\n            "
+            "T.atomic_store(o[i, j], T.atomic_load(s[i, j]))")
+    for name in ("load", "store"):
+        yield f"T.atomic_{name}", loop, x.shape, x
+
+
+def tile_checks(runner, dtype, rng):
+    carrier = CARRIED[dtype].name
+    low = -1 if dtype == "int4" else 0
+    x = rng.integers(low, 2, (4, 6)).astype(carrier)
+    if dtype == "float4_e2m1fn":
+        cases = [*moved_atomically(x)]
+    else:
+        cases = [*tiles(dtype, x.astype(np.int64))]
+    for name, statements, shape, want in cases:
+        text = (f"dt = T.{dtype}\n\n@T.prim_func\n"
+                f"def k(X: T.Tensor((4, 6), T.{carrier}), "
+                f"R: T.Tensor({tuple(shape)}, T.{carrier})):\n"
+                "    with T.Kernel(1, threads=32):\n"
+                "        s = T.alloc_shared((4, 6), dt)\n"
+                f"        o = T.alloc_shared({tuple(shape)}, dt)\n"
+                f"        T.copy(X, s)\n        {statements}\n"
+                "        T.copy(o, R)\n")
+        got, = runner.run(text, {"X": x}, ["R"])
+        yield name, difference(got.reshape(-1),
+                               brought(want, dtype).reshape(-1))
+
+
+def operations(dtype):
+    table = dict(EXPRESSIONS)
+    if dtype != "tfloat32":
+        table.update(SIDES)
+    if CARRIED[dtype].kind != "f":
+        table.update(WHOLE)
+    if dtype == "uint4":
+        table.update(UNSIGNED)
+    return table
+
+
 def checks(runner, dtype, rng):
     """(operation, why it is wrong) for each."""
-    table = dict(EXPRESSIONS)
-    if CARRIED[dtype].kind != "f":
-        table.update(BITS)
+    table = operations(dtype)
     x, y = inputs(dtype, rng)
     names = ["T.cast", *table]
     rows = [("x", None), *table.values()]
@@ -134,3 +250,5 @@ def checks(runner, dtype, rng):
             want = brought(value, dtype)
         yield name, difference(result, want)
     yield from moves(runner, dtype, x)
+    if dtype != "tfloat32":
+        yield from tile_checks(runner, dtype, rng)

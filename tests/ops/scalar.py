@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 
-from dtypes import ALL, INTS, is_float, rounded
+from dtypes import ALL, INTS, is_float, is_unsigned, rounded
 
 erf = np.vectorize(math.erf, otypes=[np.float64])
 
@@ -149,8 +149,29 @@ INT = {
     "T.abs": ("T.abs(x)", abs),
     "T.popcount": ("T.popcount(x)", None),
     "T.clz": ("T.clz(x)", None),
+    # what integers are already; and the float32 of small ones, cut off
+    "T.floor": ("T.floor(x)", lambda x: x),
+    "T.ceil": ("T.ceil(x)", lambda x: x),
+    "T.trunc": ("T.trunc(x)", lambda x: x),
+    "T.round": ("T.round(x)", lambda x: x),
+    "round, ties away": ("T.round(x, 'ties-away-from-zero')", lambda x: x),
+    "T.exp": ("T.exp(x & T.cast(3, dt))",
+              lambda x: np.exp((x & 3).astype(float)).astype(int)),
 }
-BOOL = ("&", "|", "^")
+# Of unsigned integers alone.
+UNSIGNED = {"/": ("x / nonzero", truncated)}
+# Truth values as numbers, of which "not 0" is kept.
+BOOL = {
+    "&": ("x & y", np.bitwise_and), "|": ("x | y", np.bitwise_or),
+    "^": ("x ^ y", np.bitwise_xor), "+": ("x + y", np.logical_or),
+    "-": ("x - y", np.logical_xor), "*": ("x * y", np.logical_and),
+    "T.max": ("T.max(x, y)", np.maximum),
+    "T.min": ("T.min(x, y)", np.minimum),
+    "T.clamp": ("T.clamp(x, y, T.bool(True))", np.maximum),
+    **{name: INT[name] for name in ("T.floor", "T.ceil", "T.trunc", "T.round",
+                                    "round, ties away")},
+}
+INT_AND_UNSIGNED = {**INT, **UNSIGNED}
 # The bits as an unsigned integer of the same width.
 BITS = ("T.reinterpret", "T.reinterpret(x, T.uint{bits})")
 
@@ -167,6 +188,7 @@ def call(function, x, y):
 
 def float_expected(name, dtype, x, y):
     """Values as float64, rounded to dtype; None: not to be compared."""
+    name = "T.fmod" if name == "T.truncmod" else name
     x, y = x.astype(np.float64), y.astype(np.float64)
     if name == "**":                    # multiplies, rounding each time
         with np.errstate(all="ignore"):
@@ -193,11 +215,12 @@ def int_expected(name, dtype, x, y):
     a, b = x.astype(object), y.astype(object)
     if name in ("T.ceildiv", "T.align_up"):     # (x + y - 1) // y, which wraps
         a = wrapped(a + 3, dtype).astype(object)
-    if "nonzero" in INT[name][0]:
+    expression, function = INT_AND_UNSIGNED[name]
+    if "nonzero" in expression:
         b = np.where(b == 0, 3, b)
-    if "shift" in INT[name][0]:
+    if "shift" in expression:
         b = b % bits
-    return call(INT[name][1], a, b)
+    return call(function, a, b)
 
 
 def wrapped(values, dtype):
@@ -213,9 +236,12 @@ def operations(dtype):
     if is_float(dtype):
         out += [(n, e, "float") for n, (e, _, _) in FLOAT.items()]
     elif dtype in INTS:
-        out += [(n, e, "int") for n, (e, _) in INT.items()]
+        table = INT_AND_UNSIGNED if is_unsigned(dtype) else INT
+        out += [(n, e, "int") for n, (e, _) in table.items()]
     else:
-        out += [(n, INT[n][0], "bool") for n in BOOL]
+        out += [(n, e, "bool") for n, (e, _) in BOOL.items()]
+    if dtype in ("float32", "float64"):         # C's fmod under a second name
+        out.append(("T.truncmod", "T.truncmod(x, y)", "float"))
     if dtype != "bool":
         bits = 8 * np.dtype(ALL[dtype]).itemsize
         out.append((BITS[0], BITS[1].format(bits=bits), "bits"))
@@ -233,7 +259,7 @@ def expected(name, kind, dtype, x, y):
         result = int_expected(name, dtype, x, y)
         return wrapped(result, np.int32 if name == "T.clz" else dtype)
     if kind == "bool":
-        return call(INT[name][1], x, y)
+        return call(BOOL[name][1], x, y)
     if kind == "bits":
         bits = x.view(f"uint{8 * x.dtype.itemsize}")
         # a NaN of e5m2 is kept as the one with all bits

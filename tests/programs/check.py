@@ -219,9 +219,9 @@ def threads(c):
     for name, entry in c.programs.items():
         odd_lines = entry["sizes"]["odd"]
         full = [*entry["sizes"]["small"], odd_lines[2]]
-        # Other dtypes: the number of threads only.
-        lines = {**{line: VARIANTS[:3] for line in odd_lines
-                    if "dtype" in line}, **{line: VARIANTS for line in full}}
+        # The other odd sizes and dtypes: the number of threads only.
+        lines = {**{line: VARIANTS[:3] for line in odd_lines},
+                 **{line: VARIANTS for line in full}}
         for line, variants in lines.items():
             with tempfile.TemporaryDirectory() as out:
                 seen = {result_bytes(c, name, line,
