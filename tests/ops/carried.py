@@ -60,9 +60,11 @@ WHOLE = {
     "T.isfinite": (truth("T.isfinite(x)"), lambda x, y: 0 * x + 1),
     **{f"T.{name}": (f"T.{name}(x)", lambda x, y: x)
        for name in ("floor", "ceil", "trunc", "round")},
-    **{f"{sign}": (truth(f"x {sign} y"), function) for sign, function in
-       (("<", np.less), ("<=", np.less_equal), (">", np.greater),
-        (">=", np.greater_equal), ("==", np.equal), ("!=", np.not_equal))},
+}
+COMPARED = {
+    sign: (truth(f"x {sign} y"), function) for sign, function in
+    (("<", np.less), ("<=", np.less_equal), (">", np.greater),
+     (">=", np.greater_equal), ("==", np.equal), ("!=", np.not_equal))
 }
 UNSIGNED = {"/": ("x / nonzero", lambda x, y: x // np.where(y == 0, 3, y))}
 
@@ -170,8 +172,11 @@ def moves(runner, dtype, x):
 
 
 def tiles(dtype, x):
-    """(operation, statements that fill tile o, shape, value) of 4 bits."""
+    """(operation, statements that fill tile o, shape, value)."""
+    whole = x.dtype.kind == "i"
     for name, function in REDUCED.items():
+        if not whole and name.startswith("bit"):
+            continue
         yield (f"T.reduce_{name}", f"T.reduce_{name}(s, o, dim=1)", (4,),
                function(x, axis=1))
     yield "T.reduce", "T.reduce(s, o, 'max', 1, True)", (4,), x.max(1)
@@ -183,10 +188,16 @@ def tiles(dtype, x):
         yield (f"T.{name}", f"T.copy(T.{name}(s, [24]), o)", (24,),
                x.reshape(24))
     for name, function in (("max", np.maximum), ("min", np.minimum),
-                           ("or", np.bitwise_or)):
+                           ("or", np.bitwise_or))[:3 if whole else 2]:
         yield (f"T.atomic_{name}", "T.copy(s, o)\n        for i, j in "
                f"T.Parallel(4, 6):\n            T.atomic_{name}(o[i, j], "
                "T.cast(1, dt))", x.shape, function(x, 1))
+    for name, function in (("any_of", np.any), ("all_of", np.all)):
+        yield (f"T.{name}", "for i in T.serial(4):\n            o[i] = "
+               f"T.if_then_else(T.{name}(s[i, 0:6]), T.cast(1, dt), "
+               "T.cast(0, dt))", (4,), function(x != 0, axis=1))
+    yield ("T.atomic_add", "T.copy(s, o)\n        for i, j in T.Parallel(4, 6):"
+           "\n            T.atomic_add(o[i, j], T.cast(1, dt))", x.shape, x + 1)
     yield from moved_atomically(x)
 
 
@@ -199,13 +210,9 @@ def moved_atomically(x):
 
 def tile_checks(runner, dtype, rng):
     carrier = CARRIED[dtype].name
-    low = -1 if dtype == "int4" else 0
-    x = rng.integers(low, 2, (4, 6)).astype(carrier)
-    if dtype == "float4_e2m1fn":
-        cases = [*moved_atomically(x)]
-    else:
-        cases = [*tiles(dtype, x.astype(np.int64))]
-    for name, statements, shape, want in cases:
+    x = rng.integers(0 if dtype == "uint4" else -1, 2, (4, 6)).astype(carrier)
+    wide = x if CARRIED[dtype].kind == "f" else x.astype(np.int64)
+    for name, statements, shape, want in tiles(dtype, wide):
         text = (f"dt = T.{dtype}\n\n@T.prim_func\n"
                 f"def k(X: T.Tensor((4, 6), T.{carrier}), "
                 f"R: T.Tensor({tuple(shape)}, T.{carrier})):\n"
@@ -219,14 +226,33 @@ def tile_checks(runner, dtype, rng):
                                brought(want, dtype).reshape(-1))
 
 
+def product(runner, dtype, rng):
+    """T.gemm of tfloat32: of small integers, so that each sum is exact."""
+    a, b = rng.integers(-3, 4, (2, 16, 16)).astype(np.float32)
+    text = (f"dt = T.{dtype}\n\n@T.prim_func\n"
+            "def k(A: T.Tensor((16, 16), 'float32'), "
+            "B: T.Tensor((16, 16), 'float32'), "
+            "C: T.Tensor((16, 16), 'float32')):\n"
+            "    with T.Kernel(1, threads=32):\n"
+            "        As = T.alloc_shared((16, 16), dt)\n"
+            "        Bs = T.alloc_shared((16, 16), dt)\n"
+            "        acc = T.alloc_fragment((16, 16), 'float32')\n"
+            "        T.copy(A, As)\n        T.copy(B, Bs)\n"
+            "        T.gemm(As, Bs, acc, clear_accum=True)\n"
+            "        T.copy(acc, C)\n")
+    got, = runner.run(text, {"A": a, "B": b}, ["C"])
+    yield "T.gemm", difference(got.reshape(-1), (a @ b).reshape(-1))
+
+
 def operations(dtype):
-    table = dict(EXPRESSIONS)
-    if dtype != "tfloat32":
-        table.update(SIDES)
+    table = {**EXPRESSIONS, **SIDES, **COMPARED}
     if CARRIED[dtype].kind != "f":
         table.update(WHOLE)
     if dtype == "uint4":
         table.update(UNSIGNED)
+    if dtype == "tfloat32":
+        table["T.infinity"] = ("T.infinity(dt)",
+                               lambda x, y: np.full_like(x, np.inf))
     return table
 
 
@@ -250,5 +276,6 @@ def checks(runner, dtype, rng):
             want = brought(value, dtype)
         yield name, difference(result, want)
     yield from moves(runner, dtype, x)
-    if dtype != "tfloat32":
-        yield from tile_checks(runner, dtype, rng)
+    yield from tile_checks(runner, dtype, rng)
+    if dtype == "tfloat32":
+        yield from product(runner, dtype, rng)
