@@ -1,12 +1,10 @@
-// show.c - T.print and --print: tiles and scalars as text.
+// show.c - T.print and --print: tiles as NumPy prints them, and scalars.
 //
 // Launches that print run their blocks in order on one worker, so the text
 // goes straight into the result.
 #include "interp/interp_int.h"
 
 #include <inttypes.h>
-
-enum { SHOWN_ELEMENTS = 4096 };
 
 static void put_slot(TextBuf *out, DType t, const Slot *s)
 {
@@ -36,50 +34,44 @@ typedef struct {
     const Worker *w;
     const CodeBuffer *b;
     const Tensor *t;
-    int64_t from[CODE_RANK], to[CODE_RANK];
-    int64_t left; // elements still to be shown
+    int64_t from[CODE_RANK];
 } Shown;
 
-static void put_dimension(TextBuf *out, Shown *s, int d, int64_t at)
+static NumScalar shown_element(void *ctx, const int64_t *index)
 {
+    const Shown *s = ctx;
+    int64_t at = 0;
     Slot one;
 
-    if (d == s->b->rank) {
-        load_one(s->w, s->t, &one, at);
-        put_slot(out, s->b->dtype, &one);
-        s->left--;
-        return;
-    }
-    buf_addc(out, '[');
-    for (int64_t i = s->from[d]; i < s->to[d]; i++) {
-        if (i > s->from[d])
-            buf_puts(out, d + 1 == s->b->rank ? ", " : ",\n ");
-        if (s->left <= 0) {
-            buf_puts(out, "...");
-            break;
-        }
-        put_dimension(out, s, d + 1, at + i * s->t->stride[d]);
-    }
-    buf_addc(out, ']');
+    for (int d = 0; d < s->b->rank; d++)
+        at += (s->from[d] + index[d]) * s->t->stride[d];
+    load_one(s->w, s->t, &one, at);
+    if (!dtype_is_float(s->b->dtype))
+        return (NumScalar){.i = one.i};
+    return (NumScalar){.f = s->b->dtype == DT_F64 ? one.d : one.f};
 }
 
 static void put_buffer(TextBuf *out, const Worker *w, int buffer,
                        const InterpPrint *p)
 {
-    Shown s = {.w = w,
-               .b = &w->code->buffer[buffer],
-               .t = &w->buffer[buffer],
-               .left = SHOWN_ELEMENTS};
+    Shown s = {.w = w, .b = &w->code->buffer[buffer], .t = &w->buffer[buffer]};
+    int64_t shape[CODE_RANK];
 
     for (int d = 0; d < s.b->rank; d++) {
-        s.from[d] = p && d < p->rank ? p->from[d] : 0;
-        s.to[d] = p && d < p->rank ? p->to[d] : s.t->shape[d];
-        if (s.from[d] < 0)
-            s.from[d] = 0;
-        if (s.to[d] > s.t->shape[d])
-            s.to[d] = s.t->shape[d];
+        int64_t size = s.t->shape[d], from = 0, to = size;
+
+        if (p && d < p->rank) {
+            from = p->from[d] < 0 ? 0 : p->from[d];
+            to = p->to[d] > size ? size : p->to[d];
+        }
+        s.from[d] = from;
+        shape[d] = to > from ? to - from : 0;
     }
-    put_dimension(out, &s, 0, 0);
+    num_array_text(out, &(NumArray){.dtype = s.b->dtype,
+                                    .rank = s.b->rank,
+                                    .shape = shape,
+                                    .get = shown_element,
+                                    .ctx = &s});
     buf_addc(out, '\n');
 }
 

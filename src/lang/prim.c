@@ -21,6 +21,17 @@ static int param_named(const OpInfo *info, Text name)
     return -1;
 }
 
+static Text parameter_names(Lang *l, const OpInfo *info)
+{
+    Text all = TEXT("nothing");
+
+    for (int i = 0; i < info->param_count; i++)
+        all = i == 0 ? info->param[i].name
+                     : text_format(lang_arena(l), "%.*s, %.*s", TEXT_ARG(all),
+                                   TEXT_ARG(info->param[i].name));
+    return all;
+}
+
 static _Noreturn void unexpected_keyword(Lang *l, const OpInfo *info,
                                          Text name, Span at)
 {
@@ -37,8 +48,9 @@ static _Noreturn void unexpected_keyword(Lang *l, const OpInfo *info,
         lang_raise(l, "TypeError", at,
                    "%s() has no argument '%.*s'; did you mean '%.*s'?",
                    info->surface, TEXT_ARG(name), TEXT_ARG(near));
-    lang_raise(l, "TypeError", at, "%s() has no argument '%.*s'",
-               info->surface, TEXT_ARG(name));
+    lang_raise(l, "TypeError", at, "%s() has no argument '%.*s'; it takes %.*s",
+               info->surface, TEXT_ARG(name),
+               TEXT_ARG(parameter_names(l, info)));
 }
 
 static void bind_positional(Lang *l, Bound *b, const Args *args)

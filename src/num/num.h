@@ -71,4 +71,20 @@ typedef enum { NUM_XORWOW, NUM_MRG32K3A, NUM_RANDOM_COUNT } NumRandom;
 enum { NUM_RANDOM_WORDS = 6 };
 void num_random_start(NumRandom generator, uint64_t seed, uint64_t sequence,
                       uint64_t offset, uint32_t state[NUM_RANDOM_WORDS]);
+
+// array_text.c - an array as NumPy prints it, with its default options. What
+// NumPy does not have (bfloat16, 8-bit floats, tfloat32) is printed as float32.
+enum { NUM_ARRAY_RANK = 16 };
+typedef union {
+    double f;                   // floats
+    int64_t i;                  // integers and bool; uint64 as its bits
+} NumScalar;
+typedef struct {
+    DType dtype;
+    int rank;                   // 1 to NUM_ARRAY_RANK
+    const int64_t *shape;
+    NumScalar (*get)(void *ctx, const int64_t *index);
+    void *ctx;
+} NumArray;
+void num_array_text(TextBuf *out, const NumArray *a);
 #endif

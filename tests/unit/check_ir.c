@@ -212,10 +212,20 @@ START_TEST(bits_need_integers)
 }
 END_TEST
 
-START_TEST(arithmetic_on_two_bools_is_an_error)
+// "not 0" of the sum, difference and product of 0s and 1s.
+START_TEST(arithmetic_on_two_bools_keeps_their_truth)
 {
-    expect_error(op2(OP_ADD, value("c", DT_BOOL), value("d", DT_BOOL)),
-                 "ir-type", "numbers");
+    static const Op of[][2] = {
+        {OP_ADD, OP_BITOR}, {OP_SUB, OP_BITXOR}, {OP_MUL, OP_BITAND},
+        {OP_MAX, OP_BITOR}, {OP_MIN, OP_BITAND},
+    };
+
+    for (size_t i = 0; i < countof(of); i++) {
+        IrExpr *e = op2(of[i][0], value("c", DT_BOOL), value("d", DT_BOOL));
+
+        ck_assert_int_eq(e->op, of[i][1]);
+        ck_assert_int_eq(e->dtype, DT_BOOL);
+    }
 }
 END_TEST
 
@@ -525,7 +535,7 @@ int main(void)
     tcase_add_test(t, logic_needs_conditions);
     tcase_add_test(t, shift_counts_stay_within_the_width);
     tcase_add_test(t, bits_need_integers);
-    tcase_add_test(t, arithmetic_on_two_bools_is_an_error);
+    tcase_add_test(t, arithmetic_on_two_bools_keeps_their_truth);
     tcase_add_test(t, selections_need_a_condition);
     t = cases(s, "folding");
     tcase_add_loop_test(t, integer_constants_fold, 0, (int)countof(constants));
