@@ -23,7 +23,7 @@ enum {
     LDS_ADDRESSES = 4, LDS_BANK = 2, LDS_LATENCY = 100,
     LANE_EXCHANGE = 4,                          // of banks, ds_bpermute
     SCALAR_LATENCY = 200, GLOBAL_LATENCY = 500,
-    VMEM_ISSUE = 16,                            // of the unit's one address path
+    VMEM_ISSUE = 16,                            // of the one address path
     MOST_LGKM = 15, MOST_VM = 63,               // under way
     ROWS = 576, QUEUED = 64, MOST_RESIDENT = 64,
 };

@@ -5,7 +5,7 @@
 // no statement of the trip needs what lies there any more. Tiles that are
 // needed at the same time are stored together, others one after the other, so
 // that they can share bytes. An operand of a product that its loop does not
-// change is read once, before the loop.
+// change is read once, before the loop. sim_lds counts its reads in each trip.
 #include "plan/plan_int.h"
 
 #include <stdlib.h>

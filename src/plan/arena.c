@@ -3,7 +3,10 @@
 // Time is counted in statements of the launch's outermost level: whatever is
 // touched inside a loop, `if` or `while` there lives through all of it. A
 // pipelined loop counts as its prologue, itself and its epilogue; a loop with
-// producer warps as the producers' loop followed by the consumers'.
+// producer warps as the producers' loop followed by the consumers'. Rules
+// `tilesim` count the statements of loops, too, on AMD, which copies nothing
+// behind a thread's back: there a buffer lives through a loop only where a trip
+// may find in it what another one left.
 //
 // Buffers are placed in the order of first touch, larger ones first. Each takes
 // the free block that fits best, else grows the free block at the top, else
