@@ -9,11 +9,14 @@ and the profiler's pages; one that is there is only compared again.
 ncu attributes wavefronts, and those that an access without bank conflicts would
 take, to machine instructions; sass.py tells which line of the program each came
 from; `tilesim lds-report --as tilesim` has what the plan says of that line.
-Needs ncu and nvdisasm ($NVDISASM) on the path.
+Needs ncu and nvdisasm ($NVDISASM) on the path. With RULES=tilelang in the
+environment the kernels have upstream's plans for an sm_80, which an H200 runs;
+NVRTC compiles them once more for the lines of their instructions.
 """
 
 import collections
 import csv
+import ctypes
 import hashlib
 import io
 import itertools
@@ -26,6 +29,7 @@ import sys
 import common
 import sass
 
+RULES, PLAN_FOR, PLAN = "tilesim", "h100", []
 HERE = os.path.dirname(os.path.abspath(__file__))
 FED = "h100"                # with the settings for this target
 # program, settings, sizes; the last ones have conflicts on purpose.
@@ -93,6 +97,14 @@ TOTALS = ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
           "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum")
 
 
+def follow(rules):
+    """Sets by whose rules plans are made."""
+    global RULES, PLAN_FOR, PLAN
+    RULES = rules
+    PLAN_FOR = {"tilesim": "h100", "tilelang": "a100"}[rules]
+    PLAN = [] if rules == "tilesim" else ["--as", rules, "--target", PLAN_FOR]
+
+
 def arguments(name, target, words):
     """The part of a command line that says what to launch."""
     if target is None:
@@ -128,7 +140,7 @@ def class_of(name):
 def planned(words, lines):
     """{(launch, line, class): [instructions, wavefronts, conflicts]}, which
     of them the plan only estimates, and what it does not count."""
-    done = tilesim("lds-report", "--as", "tilesim", "--target", "h100",
+    done = tilesim("lds-report", "--as", RULES, "--target", PLAN_FOR,
                    "--json", *words)
     out, open_, guessed = collections.defaultdict(lambda: [0, 0, 0]), [], set()
     for i, launch in enumerate(json.loads(done.stdout)["kernels"][0]
@@ -170,14 +182,15 @@ def read(folder, name):
 def profile(words, folder):
     """Leaves the source, its code, the profiler's pages and its log."""
     os.makedirs(folder)
-    for form in "cuda", "cubin":
-        tilesim("gpu", "-q", "--emit", form, "-o",
+    for form in ("cuda",) if PLAN else ("cuda", "cubin"):
+        tilesim("gpu", "-q", *PLAN, "--emit", form, "-o",
                 path_in(folder, "kernel." + form), *words)
     report = path_in(folder, "profile.ncu-rep")
     done = subprocess.run(
         ["ncu", "--clock-control", "none", "--section", "SourceCounters",
          "--metrics", ",".join(TOTALS), "-f", "-o", report,
-         os.path.abspath(common.tilesim()), "gpu", "--no-ref", "-q", *words],
+         os.path.abspath(common.tilesim()), "gpu", "--no-ref", "-q", *PLAN,
+         *words],
         cwd=folder, capture_output=True, text=True)
     with open(path_in(folder, "log"), "w") as f:
         f.write(done.stdout + done.stderr)
@@ -189,6 +202,29 @@ def profile(words, folder):
             f.write(text)
     if os.path.exists(report):
         os.remove(report)
+
+
+def compiled(folder):
+    """The machine code, for an H200 where the plan is for another."""
+    path = path_in(folder, "kernel.cubin")
+    if os.path.exists(path):
+        return path
+    lib = ctypes.CDLL("libnvrtc.so.13")
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    options = [b"--gpu-architecture=sm_90a", b"-default-device",
+               b"--std=c++17", b"--fmad=false", b"-lineinfo"]
+    lib.nvrtcCreateProgram(ctypes.byref(program),
+                           read(folder, "kernel.cuda").encode(), b"kernel.cu",
+                           0, None, None)
+    if lib.nvrtcCompileProgram(program, len(options),
+                               (ctypes.c_char_p * len(options))(*options)):
+        raise ValueError("NVRTC does not compile the kernel")
+    lib.nvrtcGetCUBINSize(program, ctypes.byref(size))
+    code = ctypes.create_string_buffer(size.value)
+    lib.nvrtcGetCUBIN(program, code)
+    with open(path, "wb") as f:
+        f.write(code.raw)
+    return path
 
 
 def number(text):
@@ -288,7 +324,7 @@ def compare(case, folder):
     source, page = read(folder, "kernel.cuda"), read(folder, "source.csv")
     if not page:
         return [{**head, "error": read(folder, "log")[-400:]}]
-    code = sass.compiled(path_in(folder, "kernel.cubin"))
+    code = sass.compiled(compiled(folder))
     plan, guessed, open_ = planned(command, {x for x in sass.program_lines(source) if x})
     real, misread = measured(page, code, source)
     rows = []
@@ -312,6 +348,7 @@ def compare(case, folder):
 
 def main():
     rows = []
+    follow(os.environ.get("RULES", "tilesim"))
     for case in CASES:
         if sys.argv[3:] and case[0] not in sys.argv[3:]:
             continue
