@@ -137,6 +137,25 @@ static int source_size(const IsaInstr *in, const IsaInfo *info, int i)
     return info->size[i];
 }
 
+// Loads of vector memory write in order: one may follow another to the same
+// register. What LDS or a flat access is to write is another matter.
+static bool follows_load(const Wave *w, const IsaInstr *in, const IsaInfo *info)
+{
+    const Queue *q = &w->lgkm;
+    int first = in->dst - OPERAND_VGPR;
+
+    if (info->encoding != ENC_MUBUF &&
+        (info->encoding != ENC_FLAT || in->segment == SEGMENT_FLAT))
+        return false;
+    for (int i = 0; i < q->len; i++) {
+        const Pending *p = &q->at[(q->head + i) % QUEUE];
+        if (!p->scalar && p->first < first + info->d &&
+            first < p->first + p->count)
+            return false;
+    }
+    return true;
+}
+
 // Called while something is under way: its registers may neither be read nor
 // written by another instruction.
 void wait_check(Wave *w, const IsaInstr *in)
@@ -147,7 +166,7 @@ void wait_check(Wave *w, const IsaInstr *in)
     for (int i = 0; i < 3; i++)
         if (in->src[i] != OPERAND_NONE)
             check_registers(w, in->src[i], source_size(in, info, i));
-    if (in->dst != OPERAND_NONE)
+    if (in->dst != OPERAND_NONE && !follows_load(w, in, info))
         check_registers(w, in->dst, info->d);
     if (in->sdst != OPERAND_NONE)
         check_registers(w, in->sdst, 2);

@@ -1134,6 +1134,10 @@ memory(BUFFER + " s_or_b32 s41, s41, 0x100000\n s_mov_b32 s42, 64\n"
        " v_xor_b32 v22, 7, v0\n"
        " buffer_load_dword v8, v22, s[40:43], 0 idxen offset:8" + WAIT,
        lambda x: (words_of(data(x, True)[:, 8:12], U32), None))
+# Loads write in order: one may follow another to its register.
+memory(GLOBAL + " global_load_dword v8, v21, s[12:13] offset:3072\n"
+       " global_load_dword v8, v20, s[12:13] offset:3072" + WAIT,
+       lambda x: (words_of(data(x, False)[:, :4], U32), None))
 # Straight to shared memory: M0 and four bytes a lane.
 memory(GLOBAL + " s_mov_b32 m0, 64\n global_load_lds_dword v21, s[12:13] "
        "offset:3072\n s_nop 0" + WAIT + " v_lshlrev_b32 v22, 2, v0\n"
