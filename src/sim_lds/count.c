@@ -270,12 +270,17 @@ static const PlanMove *source_of(const PlanLaunch *l, const PlanMove *v)
     return NULL;
 }
 
-// What cp.async reads, whose banks or lines count too; else NULL.
-static const PlanMove *copied_from(const PlanLaunch *l, const CountAccess *a)
+// What cp.async reads, whose banks or lines count too; else NULL. On AMD it is a
+// load and a store.
+static const PlanMove *copied_from(const Counter *c, const PlanLaunch *l,
+                                   const CountAccess *a)
 {
     const PlanMove *v = a->move;
 
-    return a->is_shared && v->kind == MOVE_CP_ASYNC ? source_of(l, v) : NULL;
+    return a->is_shared && v->kind == MOVE_CP_ASYNC &&
+                   c->plan->device->vendor == VENDOR_NVIDIA
+               ? source_of(l, v)
+               : NULL;
 }
 
 static int64_t start_of(const PlanLaunch *l, const PlanMove *v)
@@ -291,7 +296,7 @@ static bool cost_case(Counter *c, const PlanLaunch *l, CountAccess *a,
 {
     Costing k = {.device = c->plan->device, .access = a, .once = once,
                  .start = start_of(l, a->move)};
-    const PlanMove *v = a->move, *source = copied_from(l, a);
+    const PlanMove *v = a->move, *source = copied_from(c, l, a);
     ArenaMark mark = arena_mark(c->arena);
     Issues far = {.arena = c->arena};
     bool ok;
@@ -313,7 +318,7 @@ static bool cost_case(Counter *c, const PlanLaunch *l, CountAccess *a,
 static int key_of(const Counter *c, const PlanLaunch *l, const CountAccess *a,
                   const PlanEnv *env, int64_t out[2 * PLAN_KEY])
 {
-    const PlanMove *source = copied_from(l, a);
+    const PlanMove *source = copied_from(c, l, a);
     int len = plan_access_key(c->plan, a->move, env, out), more;
 
     if (len < 0 || !source)

@@ -89,6 +89,9 @@ static const char *name_of(const Device *d, const PlanMove *v, bool shared)
     case MOVE_SCAN:
         return plain_name(d, v, shared);
     case MOVE_CP_ASYNC:
+        if (d->vendor == VENDOR_AMD)    // upstream's cp_async_gs
+            return v->bytes == 4 ? "buffer_load_dword lds"
+                                 : plain_name(d, v, shared);
         return v->bytes == 16 ? "cp.async.cg 16"
                : v->bytes == 8 ? "cp.async.ca 8" : "cp.async.ca 4";
     case MOVE_TMA:
