@@ -401,6 +401,7 @@ static bool runs_once(const Clock *c, const IrStmt *s)
 static void emit(Clock *c, IrStmt *s)
 {
     PlanPipeline *q = NULL;
+    IrStmt *side;
 
     if (s->kind == STMT_BLOCK) {
         for (int i = 0; i < s->len; i++) {
@@ -408,6 +409,9 @@ static void emit(Clock *c, IrStmt *s)
             if (c->fine)
                 store_ahead(c, NULL, s->body[i]);
         }
+    } else if (plan_decided(c->p, s, &side)) {
+        if (side)
+            emit(c, side);
     } else if (s->kind == STMT_FOR && s->loop == LOOP_PARALLEL) {
         emit_leaf(c, s);
     } else if (s->kind == STMT_FOR || s->kind == STMT_WHILE ||

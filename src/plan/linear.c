@@ -191,3 +191,49 @@ bool plan_constant(const PlanState *p, const IrExpr *e, int64_t *out)
     *out = f.base;
     return true;
 }
+
+// Whether a < b or, with `equal`, a <= b: 1 for surely, 0 for never, -1 for what
+// the ranges leave open.
+static int is_less(const PlanState *p, const IrExpr *a, const IrExpr *b,
+                   bool equal)
+{
+    Linear x, y;
+    PlanRange r;
+
+    if (!linear_of(p, a, 0, &x) || !linear_of(p, b, 0, &y) ||
+        !add_scaled(&x, &y, -1) || !range_of(p, &x, 0, &r))
+        return -1;
+    return r.high < equal ? 1 : r.low >= equal ? 0 : -1;
+}
+
+static int truth_of(const PlanState *p, const IrExpr *e)
+{
+    if (e->kind != EXPR_OP)
+        return -1;
+    switch (e->op) {
+    case OP_LT:
+    case OP_LE:
+        return is_less(p, e->args[0], e->args[1], e->op == OP_LE);
+    case OP_GT:
+    case OP_GE:
+        return is_less(p, e->args[1], e->args[0], e->op == OP_GE);
+    case OP_AND:
+    case OP_OR: {
+        int x = truth_of(p, e->args[0]), y = truth_of(p, e->args[1]);
+        int end = e->op == OP_OR;
+        return x == end || y == end ? end : x < 0 || y < 0 ? -1 : !end;
+    }
+    default:
+        return -1;
+    }
+}
+
+bool plan_decided(const PlanState *p, const IrStmt *s, IrStmt **side)
+{
+    int truth = s->kind == STMT_IF && p->plan->rules == PLAN_TILELANG
+                    ? truth_of(p, s->cond)
+                    : -1;
+
+    *side = truth > 0 ? s->then : s->otherwise;
+    return truth >= 0;
+}

@@ -427,8 +427,13 @@ static bool move_stmt(void *ctx, IrStmt *s)
 {
     Moves *m = ctx;
     PlanOp *op = plan_op_of(m->p, s);
+    IrStmt *side;
 
     m->stmt = s;
+    if (plan_decided(m->p, s, &side)) {
+        ir_walk(side, move_stmt, move_expr, m);
+        return false;
+    }
     if (op && op->kind == PLANOP_LOOP) {
         move_loop(m, op);
         return false;

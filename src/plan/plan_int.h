@@ -247,6 +247,9 @@ bool plan_beside_fed(const PlanState *p, const IrStmt *s);
 // linear.c - an expression that is constant, also by what is known of the
 // variables in it.
 bool plan_constant(const PlanState *p, const IrExpr *e, int64_t *out);
+// Whether a condition is decided so, and the only side of it then, or NULL: of
+// the other upstream keeps the layouts alone.
+bool plan_decided(const PlanState *p, const IrStmt *s, IrStmt **side);
 // Whether a tile operation's access surely stays inside its buffer.
 bool plan_inside(const PlanState *p, const PlanLoop *l, const PlanAccess *a);
 
