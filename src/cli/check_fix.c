@@ -95,8 +95,8 @@ static Text edited(Repair *r, const Edit *more, int n)
     size_t from = 0;
     Text out;
 
-    memcpy(all, r->edits, (size_t)r->count * sizeof *all);
-    memcpy(all + r->count, more, (size_t)n * sizeof *all);
+    for (int i = 0; i < r->count + n; i++)
+        all[i] = i < r->count ? r->edits[i] : more[i - r->count];
     qsort(all, (size_t)(r->count + n), sizeof *all, by_edit);
     for (int i = 0; i < r->count + n; i++) {
         buf_add(&b, r->source.at + from, all[i].at - from);

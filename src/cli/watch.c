@@ -98,6 +98,8 @@ static void forget_pending(RunWatch *w, const KernelObject *k,
 
 void watch_settle(RunWatch *w)
 {
+    check_destroy(w->running);
+    w->running = NULL;
     for (int i = 0; i < w->pending.len; i++) {
         CheckFindings one = {&w->pending.at[i].finding, 1, 1};
 
@@ -174,6 +176,7 @@ void watch_begin(RunWatch *w, KernelObject *k, CodeMode mode, const bool *empty,
     if (code)
         o.place = watch_places(w->report.cli->arena, w->report.cli->diag, k,
                                code, w->host->options.device);
+    check_destroy(w->running);              // of a launch that did not run
     w->running = code ? check_create(code, &o) : NULL;
     if (w->running)
         *observer = check_observer(w->running);

@@ -78,9 +78,10 @@ static GfxCycles issued(const char *waves)
 
     s->arena = arena_create();
     s->object.code = s->code;
-    for (char *copy = strdup(waves), *w = strtok(copy, " "); w;
-         w = strtok(NULL, " "))
+    char *copy = strdup(waves);
+    for (char *w = strtok(copy, " "); w; w = strtok(NULL, " "))
         s->traces[n++] = stream(s, strcmp(w, "-") ? w : "");
+    free(copy);
     gfx_cycles(s->arena, &s->object, s->traces, 1, n, 1, &out);
     arena_destroy(s->arena);
     int64_t sum = 0;

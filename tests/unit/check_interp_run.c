@@ -36,10 +36,10 @@ START_TEST(print_comes_in_block_order)
 
     // F[i] = i * (0 + 1 + 2) + 3 * bx / 2
     ck_assert_str_eq(text.at, "block (0, 1): tile F =\n"
-                              "[0, 3, 6, 9]\n"
+                              "[0. 3. 6. 9.]\n"
                               "block (0, 1): n is 0\n"
                               "block (1, 1): tile F =\n"
-                              "[1.5, 4.5, 7.5, 10.5]\n"
+                              "[ 1.5  4.5  7.5 10.5]\n"
                               "block (1, 1): n is 1\n");
     interp_result_release(&r);
     free_tensors(&t);
@@ -67,9 +67,9 @@ START_TEST(chosen_slices_are_printed)
     Text text = arena_text(p.arena, &r.printed);
 
     ck_assert_str_eq(text.at, "block (2, 0) k=1: F =\n"
-                              "[3, 4]\n"
+                              "[3. 4.]\n"
                               "block (2, 0) at the end: F =\n"
-                              "[3, 6, 9, 12]\n");
+                              "[ 3.  6.  9. 12.]\n");
     ck_assert_int_eq(r.blocks_total, 1);
     ck_assert_int_eq(r.blocks_done, 1);
     interp_result_release(&r);
