@@ -71,9 +71,15 @@ def smi(fields):
     return done.stdout.strip()
 
 
+def command():
+    """As it was given; of folders elsewhere, where they lie is left out."""
+    return " ".join(os.path.basename(a) if os.path.isabs(a) else a
+                    for a in sys.argv)
+
+
 def write(name, rows, **more):
     """A document of bench/results; `name` is a path."""
-    document = {"commit": commit(), "command": " ".join(sys.argv),
+    document = {"commit": commit(), "command": command(),
                 "device": smi("name"), "driver": smi("driver_version"),
                 **more}
     with open(name, "w") as f:
