@@ -8,6 +8,7 @@
 //     all those blocks write it;
 //   - tiles of neighbouring blocks overlap: the index moves by less per block
 //     than the range that one block covers;
+//   - the block indices of a store take fewer values than there are blocks;
 //   - two stores to a tensor place their blocks differently.
 #include "code/code_int.h"
 
@@ -120,8 +121,38 @@ static bool neighbours_meet(const Lower *l, const StorePlace *p, int d)
     return t && width_around(l, p, at, t) > magnitude(t->factor);
 }
 
+// How many values a slot may take; 0: not known.
+static int64_t values_of(const Lower *l, int slot)
+{
+    Range r = l->fact.at[slot].range;
+
+    return r.known && r.high - r.low < INT32_MAX ? r.high - r.low + 1 : 0;
+}
+
+// Whether there are fewer places than blocks: bx // 2 of 4 blocks is 0 or 1.
+static bool places_are_few(const Lower *l, const StorePlace *p)
+{
+    const Launch *launch = &l->launches.at[l->launch];
+    int64_t places = 1, blocks = 1;
+
+    for (int d = 0; d < launch->grid_rank; d++)
+        if (l->grid_taint >> d & 1 &&
+            (!values_of(l, launch->block[d]) ||
+             __builtin_mul_overflow(blocks, values_of(l, launch->block[d]),
+                                    &blocks)))
+            return false;
+    for (int d = 0; d < p->rank; d++)
+        for (int i = 0; i < p->part[d].count; i++)
+            if (__builtin_mul_overflow(
+                    places, values_of(l, p->part[d].term[i].slot), &places))
+                return false;
+    return places > 0 && places < blocks;
+}
+
 static bool blocks_meet(const Lower *l, const StorePlace *p)
 {
+    if (places_are_few(l, p))
+        return true;
     for (int d = 0; d < l->launches.at[l->launch].grid_rank; d++)
         if (l->grid_taint >> d & 1 && neighbours_meet(l, p, d))
             return true;
