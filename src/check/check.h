@@ -44,6 +44,31 @@ typedef struct {
     Text text;
 } CheckNote;
 
+// What a finding is about, for the search of causes.
+enum {
+    FACT_FIRST = 1,             // the earlier of two accesses
+    FACT_SECOND = 2,
+    FACT_READ = 4,              // of elements that have no value
+    FACT_INDEX = 8,             // a missing value is its index or mask
+    FACT_SKIPPED = 16,          // a store that the guard leaves out
+    FACT_STORES = 32,           // a store to the output that lacks elements
+    FACT_MISSING = 64,          // elements of the buffer have no value
+    FACT_PLAIN = 128,           // any other access
+    FACT_ANY = FACT_FIRST | FACT_SECOND | FACT_SKIPPED | FACT_PLAIN,
+};
+
+typedef struct {
+    int buffer;
+    Span at;
+    unsigned how;               // FACT_...
+} CheckFact;
+
+// The finding that others follow from.
+typedef struct {
+    FindingId id;
+    Span at;
+} CheckCause;
+
 typedef struct {
     FindingId id;
     Span at;
@@ -56,6 +81,13 @@ typedef struct {
     int64_t block;              // of the first time; -1: none
     int param;                  // that it is about, or -1
     Text tile;                  // whose values are missing, or ""
+    uint64_t missing;           // which elements of an output are
+    struct {
+        CheckFact *at;
+        int len, room;
+    } facts;
+    bool also;                  // it follows from another:
+    CheckCause cause;           // ... or is that itself
 } CheckFinding;
 
 typedef struct {
@@ -96,6 +128,8 @@ const struct InterpObserver *check_observer(const Check *k);
 // After the run, whose own findings are among them. In order of place.
 void check_findings(Check *k, Arena *a, const InterpResult *r,
                     CheckFindings *out);
+// Brings findings of one cause together, the cause first.
+void check_causes(Arena *a, CheckFindings *all);
 // Is a result NaN or infinite? Then the run is to be done once more, on the
 // same inputs, with a Check that traces the block: it finds where that began.
 bool check_target(const Check *k, const InterpResult *r, CheckTarget *out);

@@ -219,8 +219,22 @@ void add_note(const Report *r, CheckFinding *f, Span at, TextBuf *words);
 void note_when(const Report *r, CheckFinding *f, const Note *n);
 Span span_of(const Report *r, int launch, int pc);
 Text name_of(const Report *r, int buffer);
-void note_way(const Report *r, CheckFinding *f, int buffer);
+Text text_from(const Report *r, TextBuf *b);    // which it releases
+void put_count(TextBuf *b, int64_t n, const char *what);
+InstrOp op_at(const Report *r, int launch, int pc);
+// The access of an instruction that stores or loads, or NULL.
+const Access *access_at(const Report *r, int launch, int pc);
+bool is_store_at(const Report *r, int launch, int pc);
 void report_values(Report *r);
+
+// report_missing.c
+void note_way(const Report *r, CheckFinding *f, int buffer);
+void report_origin(Report *r, int buffer);
+void report_unwritten(Report *r, int buffer);
+
+// cause.c
+void add_fact(const Report *r, CheckFinding *f, int buffer, Span at,
+              unsigned how);
 
 // report_order.c
 void report_order(Report *r);

@@ -1,7 +1,4 @@
 // report.c - notes of a run as findings, in people's words.
-//
-// A missing value is one finding for its buffer, at the first place that read
-// it; what it reached are notes to it. What did not reach anything is silent.
 #include "check/check_int.h"
 
 #include <inttypes.h>
@@ -20,7 +17,7 @@ Text name_of(const Report *r, int buffer)
     return r->k->code->buffer[buffer].name;
 }
 
-static Text text_from(const Report *r, TextBuf *b)
+Text text_from(const Report *r, TextBuf *b)
 {
     Text t = text_copy(r->a, buf_view(b));
 
@@ -78,7 +75,7 @@ static void put_when(const Report *r, TextBuf *b, const Note *n)
         buf_printf(b, ", iteration (%" PRId64 ", %" PRId64 ")", n->row, n->col);
 }
 
-static void put_count(TextBuf *b, int64_t n, const char *what)
+void put_count(TextBuf *b, int64_t n, const char *what)
 {
     buf_grouped(b, n);
     buf_printf(b, " %s%s", what, n == 1 ? "" : "s");
@@ -116,171 +113,43 @@ void note_when(const Report *r, CheckFinding *f, const Note *n)
     add_note(r, f, (Span){0}, &b);
 }
 
-// ---- missing values ------------------------------------------------------
+// ---- accesses ------------------------------------------------------------
 
-static bool is_sink(NoteKind kind)
+InstrOp op_at(const Report *r, int launch, int pc)
 {
-    return kind == NOTE_BRANCH || kind == NOTE_ADDRESS || kind == NOTE_OUTPUT;
+    return (InstrOp)r->k->code->launch[launch].body.code[pc].op;
 }
 
-static bool is_before(const Note *x, const Note *y)
+const Access *access_at(const Report *r, int launch, int pc)
 {
-    if (!y || x->launch != y->launch)
-        return !y || x->launch < y->launch;
-    return x->block != y->block ? x->block < y->block : x->order < y->order;
-}
+    const Instr *i = &r->k->code->launch[launch].body.code[pc];
 
-static const Note *first_of(const Report *r, int buffer, NoteKind kind)
-{
-    const Note *best = NULL;
-
-    for (int i = 0; i < r->count; i++)
-        if (r->notes[i].buffer == buffer && r->notes[i].kind == kind &&
-            is_before(&r->notes[i], best))
-            best = &r->notes[i];
-    return best;
-}
-
-// Elements of a parameter that still hold a value of this origin.
-static int64_t left_in(const Report *r, int param, int buffer)
-{
-    const Shade *m = &r->k->global[param];
-    int64_t n = 0;
-
-    for (int64_t i = 0; m->watched && i < m->count; i++)
-        n += m->at[i] && !(m->at[i] & SHADE_NEVER) && m->at[i] == buffer + 1;
-    return n / shade_width(r->k, param);
-}
-
-static bool counts(const Report *r, const Note *n, int64_t *left)
-{
-    *left = n->kind == NOTE_OUTPUT ? left_in(r, (int)n->x[0], n->buffer) : 0;
-    return is_sink(n->kind) && (n->kind != NOTE_OUTPUT || *left > 0);
-}
-
-static void note_sink(const Report *r, CheckFinding *f, const Note *n,
-                      int64_t left)
-{
-    TextBuf b = {0};
-
-    if (n->kind == NOTE_OUTPUT) {
-        buf_puts(&b, "reaches ");
-        put_count(&b, left, "element");
-        buf_printf(&b, " of '%.*s' here", TEXT_ARG(name_of(r, (int)n->x[0])));
-    } else {
-        buf_puts(&b, n->kind == NOTE_BRANCH ? "decides what is done here"
-                                            : "is used as an index here");
-        buf_puts(&b, ", ");
-        put_count(&b, n->count, "time");
+    switch ((InstrOp)i->op) {
+    case INSTR_LOAD:
+    case INSTR_STORE:
+    case INSTR_VLOAD:
+    case INSTR_VSTORE:
+    case INSTR_VATOMIC:
+        return &r->k->code->access[i->a];
+    default:
+        return NULL;
     }
-    add_note(r, f, span_of(r, n->launch, n->a), &b);
 }
 
-// "through 'acc_s', 'scores_max'": tiles on the way.
-void note_way(const Report *r, CheckFinding *f, int buffer)
+bool is_store_at(const Report *r, int launch, int pc)
 {
-    TextBuf b = {0};
+    InstrOp op = op_at(r, launch, pc);
 
-    for (int i = 0; i < r->count; i++) {
-        const Note *n = &r->notes[i];
-        bool known = n->kind != NOTE_FLOW || n->buffer != buffer ||
-                     n->x[0] == buffer;
-
-        for (int j = 0; j < i && !known; j++)
-            known = r->notes[j].kind == NOTE_FLOW &&
-                    r->notes[j].buffer == buffer &&
-                    r->notes[j].x[0] == n->x[0];
-        if (!known)
-            buf_printf(&b, "%s'%.*s'", b.len ? ", " : "on its way it is in ",
-                       TEXT_ARG(name_of(r, (int)n->x[0])));
-    }
-    if (b.len)
-        add_note(r, f, (Span){0}, &b);
-    buf_release(&b);
+    return op == INSTR_STORE || op == INSTR_VSTORE || op == INSTR_VATOMIC;
 }
 
-static void report_origin(Report *r, int buffer)
+// ---- stores of several blocks ---------------------------------------------
+
+// The two accesses of a note.
+static void add_pair(const Report *r, CheckFinding *f, const Note *n)
 {
-    const CodeBuffer *b = &r->k->code->buffer[buffer];
-    const Note *read = first_of(r, buffer, NOTE_READ);
-    CheckFinding *f = NULL;
-    TextBuf words = {0};
-    int64_t left;
-
-    for (int i = 0; i < r->count && read; i++) {
-        const Note *n = &r->notes[i];
-
-        if (n->buffer != buffer || !counts(r, n, &left))
-            continue;
-        if (!f) {
-            f = add_finding(r, FINDING_UNINIT,
-                            span_of(r, read->launch, read->a));
-            f->count = read->count;
-            f->tile = b->name;
-            f->message = text_format(
-                r->a, "'%.*s' is read here and was never written there",
-                TEXT_ARG(b->name));
-            note_when(r, f, read);
-            note_way(r, f, buffer);
-            buf_puts(&words, "allocated here");
-            add_note(r, f, b->at, &words);
-        }
-        note_sink(r, f, n, left);
-    }
-    if (f && b->place != BUFFER_PARAM)
-        f->fix = text_format(r->a, "T.clear(%.*s), or write all of it, "
-                             "before this", TEXT_ARG(b->name));
-}
-
-// ---- outputs -------------------------------------------------------------
-
-static void put_index(TextBuf *b, const CodeBuffer *c, const int64_t *shape,
-                      int64_t at)
-{
-    int64_t index[CODE_RANK];
-
-    for (int d = c->rank - 1; d >= 0; d--) {
-        index[d] = shape[d] > 0 ? at % shape[d] : 0;
-        at = shape[d] > 0 ? at / shape[d] : 0;
-    }
-    for (int d = 0; d < c->rank; d++)
-        buf_printf(b, "%s%" PRId64, d ? ", " : "[", index[d]);
-    buf_puts(b, "]");
-}
-
-static void report_unwritten(Report *r, int buffer)
-{
-    Check *k = r->k;
-    const CodeBuffer *b = &k->code->buffer[buffer];
-    const Shade *m = &k->global[buffer];
-    int64_t never = 0, first = -1, last = -1;
-    int width = shade_width(k, buffer);
-    TextBuf words = {0};
-    CheckFinding *f;
-
-    for (int64_t i = 0; i < m->count; i++)
-        if (m->at[i] & SHADE_NEVER) {
-            never++;
-            first = first < 0 ? i / width : first;
-            last = i / width;
-        }
-    // without a store it is an output that this configuration does not have
-    if (!never || !check_stores_to(k, b->param))
-        return;
-    f = add_finding(r, FINDING_OUTPUT_UNWRITTEN, b->at);
-    f->count = never / width;
-    f->param = b->param;
-    put_count(&words, f->count, "element");
-    buf_puts(&words, " of ");
-    buf_grouped(&words, m->count / width);
-    buf_printf(&words, " of the output '%.*s' %s written by no block",
-               TEXT_ARG(b->name), f->count == 1 ? "is" : "are");
-    f->message = text_from(r, &words);
-    buf_puts(&words, "from ");
-    put_index(&words, b, k->shape[buffer], first);
-    buf_puts(&words, " to ");
-    put_index(&words, b, k->shape[buffer], last);
-    add_note(r, f, (Span){0}, &words);
+    add_fact(r, f, n->buffer, span_of(r, n->launch, n->a), FACT_SECOND);
+    add_fact(r, f, n->buffer, span_of(r, n->launch, n->b), FACT_FIRST);
 }
 
 static void report_conflict(Report *r, const Note *n)
@@ -289,6 +158,7 @@ static void report_conflict(Report *r, const Note *n)
         add_finding(r, FINDING_OUTPUT_CONFLICT, span_of(r, n->launch, n->a));
     TextBuf words = {0};
 
+    add_pair(r, f, n);
     f->count = n->count;
     f->message = text_format(r->a, "blocks store different values to the same "
                              "elements of '%.*s'",
@@ -300,11 +170,6 @@ static void report_conflict(Report *r, const Note *n)
 }
 
 // ---- races ---------------------------------------------------------------
-
-static InstrOp op_at(const Report *r, int launch, int pc)
-{
-    return (InstrOp)r->k->code->launch[launch].body.code[pc].op;
-}
 
 // The finding of the same place, to which this is one more partner; or NULL.
 static CheckFinding *same_race(const Report *r, Span at)
@@ -335,6 +200,7 @@ static void report_race(Report *r, const Note *n)
             loaded ? "load" : loads ? "store" : "store as well");
         note_when(r, f, n);
     }
+    add_pair(r, f, n);
     f->count += n->count;
     buf_printf(&words, "%s here, by ", loaded ? "loaded" : "stored");
     if (n->x[0] < 0)
@@ -353,6 +219,7 @@ static void report_race_blocks(Report *r, const Note *n)
         add_finding(r, FINDING_RACE_BLOCKS, span_of(r, n->launch, n->a));
     TextBuf words = {0};
 
+    add_pair(r, f, n);
     f->count = n->count;
     f->message = text_format(
         r->a, "%s elements of '%.*s' that other blocks %s",
@@ -394,6 +261,7 @@ static void report_index(Report *r, const Note *n)
     bool loaded = a->loaded >> n->x[0] & 1 && !tail;
 
     f->count = n->count;
+    add_fact(r, f, n->buffer, f->at, a->store ? FACT_SKIPPED : FACT_PLAIN);
     bool free = global && r->k->options.unguarded &&
                 !(a->clipped >> n->x[0] & 1);
 
@@ -415,6 +283,7 @@ static void report_overflow(Report *r, const Note *n)
         add_finding(r, FINDING_INDEX_OVERFLOW, span_of(r, n->launch, n->a));
 
     f->count = n->count;
+    add_fact(r, f, n->buffer, f->at, FACT_PLAIN);
     f->message = text_format(
         r->a, "index %" PRId64 " of dimension %" PRId64 " of '%.*s' is "
         "computed in int32, which ends at 2147483647", n->x[1], n->x[0],
@@ -424,6 +293,22 @@ static void report_overflow(Report *r, const Note *n)
 }
 
 // ---- what interp itself found --------------------------------------------
+
+// The accesses of a block's memory at a place, of which one is at fault.
+static void add_interp_facts(const Report *r, CheckFinding *f)
+{
+    const InstrList *body = &r->k->code->launch[f->launch].body;
+
+    for (int i = 0; i < body->len; i++) {
+        const Access *a = access_at(r, f->launch, i);
+        Span at = span_of(r, f->launch, i);
+
+        if (a && at.file == f->at.file && at.begin == f->at.begin &&
+            at.end == f->at.end && !is_global(r, a->buffer))
+            add_fact(r, f, a->buffer, at,
+                     is_store_at(r, f->launch, i) ? FACT_SKIPPED : FACT_PLAIN);
+    }
+}
 
 static void report_interp(Report *r)
 {
@@ -439,6 +324,8 @@ static void report_interp(Report *r)
         f->count = x->count;
         f->launch = x->launch;
         f->block = x->block;
+        if (id == FINDING_OUT_OF_BOUNDS)
+            add_interp_facts(r, f);
     }
 }
 

@@ -230,6 +230,8 @@ static void report_one(Report *r, const Note *n)
     } else if (!same_span(f->at, at) && !has_note_at(f, at)) {
         note_more(r, f, n, id);
     }
+    add_fact(r, f, n->buffer, at, FACT_SECOND);
+    add_fact(r, f, earlier(n).root, other, FACT_FIRST);
     f->count += n->count;
     if (!same_span(f->at, other) && !has_note_at(f, other))
         note_other(r, f, n);

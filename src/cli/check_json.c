@@ -19,7 +19,7 @@ static void put_notes(Json *j, const Cli *c, const CheckFinding *f)
 }
 
 void check_finding_json(Json *j, const Cli *c, const KernelObject *k,
-                        const CheckFinding *f, CheckLevel level)
+                        const CheckFinding *f, CheckLevel level, int cause)
 {
     const FindingInfo *info = finding_info(f->id);
 
@@ -33,6 +33,7 @@ void check_finding_json(Json *j, const Cli *c, const KernelObject *k,
     json_key(j, TEXT("message"));
     json_text(j, f->message);
     key_int(j, "count", f->count);
+    key_int(j, "cause", cause);
     if (f->block >= 0) {
         key_int(j, "launch", f->launch);
         key_int(j, "block", f->block);

@@ -189,25 +189,72 @@ static bool is_silenced(const CheckReport *r, const CheckFinding *f)
            silences(r, f->at, line - 1, slug, true);
 }
 
+// ---- causes -----------------------------------------------------------------
+
+// The cause of a finding as it was told, or NULL.
+static const ToldCause *told_cause(const CheckReport *r, const CheckFinding *f)
+{
+    for (int i = 0; i < r->causes.len; i++) {
+        const CheckCause *c = &r->causes.at[i].cause;
+
+        if (c->id == f->cause.id && c->at.file == f->cause.at.file &&
+            c->at.begin == f->cause.at.begin)
+            return &r->causes.at[i];
+    }
+    return NULL;
+}
+
+// Of what was told now, the first of a cause.
+static const ToldCause *new_cause(CheckReport *r, const CheckFinding *f)
+{
+    vec_push(r->cli->arena, &r->causes, ((ToldCause){f->cause, f->id, f->at}));
+    return &r->causes.at[r->causes.len - 1];
+}
+
+static bool is_same_place(const CheckFinding *x, const CheckFinding *y)
+{
+    return x->id == y->id && x->at.file == y->at.file &&
+           x->at.begin == y->at.begin;
+}
+
 // ---- one finding ------------------------------------------------------------
 
-static void put_line(const Cli *c, const CheckFinding *f, CheckLevel level)
+typedef struct {
+    const CheckFindings *found; // of the launch
+    const CheckFinding *f;
+    CheckLevel level;
+    const ToldCause *cause;     // that was told before; or NULL
+} Telling;
+
+static void put_line(const Cli *c, const Telling *t)
 {
+    const CheckFinding *f = t->f;
     Place p = sources_place(c->sources, f->at.file, f->at.begin);
 
     printf("%s:%d:%d: %s: %.*s [%s]\n",
            sources_get(c->sources, f->at.file)->path, p.line, p.column,
-           level == CHECK_ERROR ? "error" : "warning", TEXT_ARG(f->message),
-           finding_info(f->id)->slug);
+           t->cause                   ? "note: also"
+           : t->level == CHECK_ERROR  ? "error"
+                                      : "warning",
+           TEXT_ARG(f->message), finding_info(f->id)->slug);
 }
 
-static void tell(CheckReport *r, const CheckFinding *f, CheckLevel level)
+// Of other buffers at the same place.
+static void tell_others(const CheckReport *r, const Telling *t)
+{
+    for (const CheckFinding *f = t->f + 1;
+         f < t->found->at + t->found->len; f++)
+        if (is_same_place(t->f, f) && !text_eq(t->f->message, f->message))
+            diag_note(r->cli->diag, f->at, "and %.*s", TEXT_ARG(f->message));
+}
+
+static void tell_all(const CheckReport *r, const Telling *t)
 {
     Diag *d = r->cli->diag;
+    const CheckFinding *f = t->f;
     const char *slug = finding_info(f->id)->slug;
-    bool quiet = diag_quiet(d, r->one_line || r->json != NULL);
 
-    if (level == CHECK_ERROR)
+    if (t->level == CHECK_ERROR)
         diag_error(d, EXIT_FINDINGS, f->at, slug, "%.*s",
                    TEXT_ARG(f->message));
     else
@@ -217,9 +264,37 @@ static void tell(CheckReport *r, const CheckFinding *f, CheckLevel level)
     for (int i = 0; i < f->note_count; i++)
         diag_note(d, f->notes[i].at.file ? f->notes[i].at : f->at, "%.*s",
                   TEXT_ARG(f->notes[i].text));
+    tell_others(r, t);
     if (f->fix.len)
         diag_note(d, f->at, "to do: %.*s", TEXT_ARG(f->fix));
-    diag_quiet(d, quiet);
+}
+
+// Below its cause, which may have been told by an earlier launch.
+static void tell_also(const CheckReport *r, const Telling *t)
+{
+    const Cli *c = r->cli;
+    bool near = t->cause == &r->causes.at[r->causes.len - 1];
+    Place p = sources_place(c->sources, t->cause->at.file,
+                            t->cause->at.begin);
+    Text far = near ? TEXT("")
+                    : text_format(c->arena, ", by the cause of [%s] in line %d",
+                                  finding_info(t->cause->id)->slug, p.line);
+
+    diag_also(c->diag, t->level == CHECK_ERROR ? DIAG_ERROR : DIAG_WARNING,
+              t->level == CHECK_ERROR ? EXIT_FINDINGS : EXIT_CLEAN, t->f->at,
+              finding_info(t->f->id)->slug, "%.*s%.*s",
+              TEXT_ARG(t->f->message), TEXT_ARG(far));
+}
+
+static void tell(const CheckReport *r, const Telling *t)
+{
+    bool quiet = diag_quiet(r->cli->diag, r->one_line || r->json != NULL);
+
+    if (t->cause)
+        tell_also(r, t);
+    else
+        tell_all(r, t);
+    diag_quiet(r->cli->diag, quiet);
 }
 
 static bool is_known(const CheckReport *r, const CheckFinding *f)
@@ -235,40 +310,71 @@ static bool is_known(const CheckReport *r, const CheckFinding *f)
     return false;
 }
 
-static void report_one(CheckReport *r, const KernelObject *k,
-                       const CheckFinding *f)
+// A result of the log: the cause, with its other places and what follows.
+static void log_cause(const CheckReport *r, const Telling *t)
 {
-    CheckLevel level = r->wishes.level[f->id];
-    const char *word = level == CHECK_ERROR ? "error" : "warning";
+    const CheckFinding *f = t->f;
+    Arena *a = r->cli->arena;
+    SarifPlace *other = new_array(a, SarifPlace,
+                                  f->note_count + t->found->len + 1);
+    int n = 0;
 
-    if (level == CHECK_OFF)
+    for (int i = 0; i < f->note_count; i++)
+        other[n++] = (SarifPlace){f->notes[i].at, f->notes[i].text};
+    for (const CheckFinding *x = f + 1;
+         x < t->found->at + t->found->len && x->also; x++)
+        if (r->wishes.level[x->id] != CHECK_OFF) {
+            other[n++] = (SarifPlace){
+                x->at, text_format(a, "also: %.*s [%s]", TEXT_ARG(x->message),
+                                   finding_info(x->id)->slug)};
+        }
+    sarif_result_with(r->sarif, finding_info(f->id)->slug,
+                      t->level == CHECK_ERROR ? "error" : "warning", f->at,
+                      f->message, other, n);
+}
+
+static void put_finding(CheckReport *r, const KernelObject *k, const Telling *t)
+{
+    const ToldCause *cause = t->cause ? t->cause : new_cause(r, t->f);
+
+    if (r->json)
+        check_finding_json(r->json, r->cli, k, t->f, t->level,
+                           (int)(cause - r->causes.at) + 1);
+    else if (r->one_line)
+        put_line(r->cli, t);
+    if (r->sarif && !t->cause)
+        log_cause(r, t);
+    if (r->sarif)
+        sarif_told(r->sarif, finding_info(t->f->id)->slug, t->f->at);
+}
+
+static void report_one(CheckReport *r, const KernelObject *k,
+                       const CheckFindings *found, const CheckFinding *f)
+{
+    Telling t = {found, f, r->wishes.level[f->id], told_cause(r, f)};
+
+    if (t.level == CHECK_OFF)
         return;
     if (is_silenced(r, f)) {
         r->suppressed++;
         return;
     }
-    if (level == CHECK_ERROR)
+    if (t.level == CHECK_ERROR)
         r->wrong |= 1u << finding_info(f->id)->group;
     if (is_known(r, f)) {
-        tell(r, f, level);      // which only counts
+        tell(r, &t);            // which only counts
         return;
     }
-    *(level == CHECK_ERROR ? &r->errors : &r->warnings) += 1;
-    if (level == CHECK_ERROR && r->kept)
+    *(t.level == CHECK_ERROR ? &r->errors : &r->warnings) += 1;
+    if (t.level == CHECK_ERROR && r->kept)
         vec_push(r->cli->arena, r->kept, *f);
-    tell(r, f, level);
-    if (r->json)
-        check_finding_json(r->json, r->cli, k, f, level);
-    else if (r->one_line)
-        put_line(r->cli, f, level);
-    if (r->sarif && level != CHECK_ERROR)   // errors are in the log's end
-        sarif_result(r->sarif, finding_info(f->id)->slug, word, f->at,
-                     f->message);
+    tell(r, &t);
+    put_finding(r, k, &t);
 }
 
 void check_report(CheckReport *r, const KernelObject *k,
                   const CheckFindings *found)
 {
     for (int i = 0; i < found->len; i++)
-        report_one(r, k, &found->at[i]);
+        report_one(r, k, found, &found->at[i]);
 }

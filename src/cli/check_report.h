@@ -19,6 +19,13 @@ void check_wishes(const Cli *c, OptionId o, CheckWishes *w);
 // What costs a run little, as warnings; what interp finds by itself is left out.
 void check_default_wishes(CheckWishes *w);
 
+// A cause that was told, by what was told of it first.
+typedef struct {
+    CheckCause cause;           // as the findings name it
+    FindingId id;
+    Span at;
+} ToldCause;
+
 typedef struct {
     Cli *cli;
     CheckWishes wishes;
@@ -28,6 +35,10 @@ typedef struct {
     int errors, warnings, suppressed;
     unsigned wrong;             // 1 << CHECK_...: which had an error
     CheckFindings *kept;        // the errors that were told, or NULL
+    struct {
+        ToldCause *at;
+        int len, room;
+    } causes;
 } CheckReport;
 
 // Tells what of the findings is wanted and not suppressed in the source; a
@@ -37,5 +48,5 @@ void check_report(CheckReport *r, const KernelObject *k,
 
 // check_json.c
 void check_finding_json(Json *j, const Cli *c, const KernelObject *k,
-                        const CheckFinding *f, CheckLevel level);
+                        const CheckFinding *f, CheckLevel level, int cause);
 #endif

@@ -26,7 +26,7 @@ typedef struct {
     TextBuf json_buf;
     Json json;
     SarifLog sarif;
-    int file_errors, file_warnings, file_launches;
+    int file_errors, file_warnings, file_causes, file_launches;
     CheckFindings kept;         // of the file, for --fix
     CheckTrial *trial;          // of a changed source: it is judged as well
     ExitCode exit;
@@ -158,11 +158,12 @@ static void put_sum(TextBuf *b, int n, const char *what)
     buf_printf(b, "%d %s%s", n, what, n == 1 ? "" : "s");
 }
 
-// "fa.tile: 2 errors, 1 launch"
+// "fa.tile: 2 errors, 1 cause, 1 launch"
 static void end_file(Checking *g)
 {
     int errors = g->watch.report.errors - g->file_errors;
     int warnings = g->watch.report.warnings - g->file_warnings;
+    int causes = g->watch.report.causes.len - g->file_causes;
     TextBuf b = {0};
 
     if (g->watch.launches > g->file_launches && !g->cli->json &&
@@ -174,6 +175,8 @@ static void end_file(Checking *g)
             put_sum(&b, errors, "error");
         if (warnings)
             buf_puts(&b, errors ? ", " : ""), put_sum(&b, warnings, "warning");
+        if (errors + warnings)
+            buf_puts(&b, ", "), put_sum(&b, causes, "cause");
         buf_puts(&b, ", ");
         put_sum(&b, g->watch.launches - g->file_launches, "launch");
         if (g->watch.launches - g->file_launches != 1)
@@ -263,6 +266,7 @@ static void one_file(Checking *g, const CliFile *file, HostOptions options)
 {
     g->file_errors = g->watch.report.errors;
     g->file_warnings = g->watch.report.warnings;
+    g->file_causes = g->watch.report.causes.len;
     g->file_launches = g->watch.launches;
     options.ctx = g;
     if (session_open_file(&g->s, g->cli, &options, file->path)) {
@@ -315,6 +319,7 @@ static void end_document(Checking *g)
     Json *j = &g->json;
 
     json_end_array(j);
+    key_int(j, "causes", g->watch.report.causes.len);
     key_int(j, "launches", g->watch.launches);
     key_int(j, "suppressed", g->watch.report.suppressed);
     report_diagnostics(j, g->cli);

@@ -39,11 +39,21 @@ static void put_uri(SarifLog *s, const char *path)
     buf_release(&b);
 }
 
-static void put_location(SarifLog *s, Span at)
+static void put_message(Json *j, Text message)
+{
+    begin_member(j, "message");
+    json_key(j, TEXT("text"));
+    json_text(j, message);
+    json_end_object(j);
+}
+
+static void put_location(SarifLog *s, Span at, Text message)
 {
     Json *j = &s->json;
 
     json_begin_object(j);
+    if (message.len)
+        put_message(j, message);
     begin_member(j, "physicalLocation");
     begin_member(j, "artifactLocation");
     put_uri(s, sources_get(s->cli->sources, at.file)->path);
@@ -56,8 +66,25 @@ static void put_location(SarifLog *s, Span at)
     json_end_object(j);
 }
 
-void sarif_result(SarifLog *s, const char *rule, const char *level,
-                       Span at, Text message)
+static void put_others(SarifLog *s, const SarifPlace *other, int count)
+{
+    bool some = false;
+
+    for (int i = 0; i < count; i++)
+        some |= other[i].at.file != 0;
+    if (!some)
+        return;
+    json_key(&s->json, TEXT("relatedLocations"));
+    json_begin_array(&s->json);
+    for (int i = 0; i < count; i++)
+        if (other[i].at.file)
+            put_location(s, other[i].at, other[i].message);
+    json_end_array(&s->json);
+}
+
+void sarif_result_with(SarifLog *s, const char *rule, const char *level,
+                       Span at, Text message, const SarifPlace *other,
+                       int count)
 {
     Json *j = &s->json;
 
@@ -65,17 +92,31 @@ void sarif_result(SarifLog *s, const char *rule, const char *level,
     json_begin_object(j);
     key_string(j, "ruleId", rule);
     key_string(j, "level", level);
-    begin_member(j, "message");
-    json_key(j, TEXT("text"));
-    json_text(j, message);
-    json_end_object(j);
+    put_message(j, message);
     if (at.file) {
         json_key(j, TEXT("locations"));
         json_begin_array(j);
-        put_location(s, at);
+        put_location(s, at, TEXT(""));
         json_end_array(j);
     }
+    put_others(s, other, count);
     json_end_object(j);
+}
+
+void sarif_result(SarifLog *s, const char *rule, const char *level, Span at,
+                  Text message)
+{
+    sarif_result_with(s, rule, level, at, message, NULL, 0);
+}
+
+static Text told_key(SarifLog *s, const char *rule, Span at)
+{
+    return text_format(s->cli->arena, "%s %u %u", rule, at.file, at.begin);
+}
+
+void sarif_told(SarifLog *s, const char *rule, Span at)
+{
+    map_set(s->cli->arena, &s->told, told_key(s, rule, at), s);
 }
 
 // ---- the log ---------------------------------------------------------------
@@ -103,7 +144,8 @@ static void put_errors(SarifLog *s)
     int n = diag_entries(s->cli->diag, &at);
 
     for (int i = 0; i < n; i++)
-        if (at[i].level == DIAG_ERROR)
+        if (at[i].level == DIAG_ERROR &&
+            !map_get(&s->told, told_key(s, at[i].id, at[i].at)))
             sarif_result(s, at[i].id, "error", at[i].at, at[i].message);
 }
 

@@ -197,6 +197,7 @@ void watch_end(RunWatch *w, KernelObject *k, const KernelArg *args,
         for_targets(w, k, &found);
         if (w->report.wishes.groups >> CHECK_TARGETS & 1)
             watch_alignment(w, k, args, &found);
+        check_causes(w->report.cli->arena, &found);
         if (w->args)
             set_aside(w, k, &found);
         check_report(&w->report, k, &found);

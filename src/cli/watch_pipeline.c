@@ -98,7 +98,8 @@ static void add(Comparing *c, TextBuf *element, int param, CheckFindings *found)
                       .at = p->reader,
                       .count = 1,
                       .block = -1,
-                      .param = param};
+                      .param = param,
+                      .tile = p->buffer};
 
     f.message = text_format(a, "the pipeline reads another '%.*s' here than "
                             "the loop does", TEXT_ARG(p->buffer));

@@ -332,13 +332,17 @@ static void print_entry(Diag *d, const DiagEntry *e, Text message)
 {
     TextBuf b = {0};
 
+    if (e->also)
+        put_colored(d, &b, level_color[e->level], "    also: ");
     put_place(d, &b, e->at);
-    put_colored(d, &b, level_color[e->level], level_word(e));
+    if (!e->also)
+        put_colored(d, &b, level_color[e->level], level_word(e));
     put_visible(&b, message, "\t\n");
     if (e->level != DIAG_NOTE && e->id)
         buf_printf(&b, " [%s]", e->id);
     buf_addc(&b, '\n');
-    put_excerpt(d, &b, e->at);
+    if (!e->also)
+        put_excerpt(d, &b, e->at);
     print(d, &b);
 }
 
@@ -453,6 +457,18 @@ void diag_error(Diag *d, ExitCode exit, Span at, const char *id,
 void diag_warning(Diag *d, Span at, const char *id, const char *format, ...)
 {
     DiagEntry e = {.level = DIAG_WARNING, .at = at, .id = id};
+    va_list args;
+
+    va_start(args, format);
+    report(d, e, format, args);
+    va_end(args);
+}
+
+void diag_also(Diag *d, DiagLevel level, ExitCode exit, Span at,
+               const char *id, const char *format, ...)
+{
+    DiagEntry e = {.level = level, .at = at, .id = id, .exit = exit,
+                   .also = true};
     va_list args;
 
     va_start(args, format);

@@ -174,6 +174,7 @@ typedef struct {
     Text message;
     int count;                                  // same place and message
     ExitCode exit;
+    bool also;                                  // has the cause of another
 } DiagEntry;
 
 // `out` NULL: messages are kept and shown nowhere.
@@ -188,6 +189,9 @@ void diag_error(Diag *d, ExitCode exit, Span at, const char *id,
 void diag_warning(Diag *d, Span at, const char *id, const char *format, ...)
     PRINTF_LIKE(4, 5);
 void diag_note(Diag *d, Span at, const char *format, ...) PRINTF_LIKE(3, 4);
+// An error or a warning with the cause of one that was told: a line under it.
+void diag_also(Diag *d, DiagLevel level, ExitCode exit, Span at,
+               const char *id, const char *format, ...) PRINTF_LIKE(6, 7);
 // A replacement the user can apply, shown under the last message.
 void diag_fix(Diag *d, Span at, const char *format, ...) PRINTF_LIKE(3, 4);
 int diag_errors(const Diag *d);
