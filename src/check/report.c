@@ -29,7 +29,7 @@ Text text_from(const Report *r, TextBuf *b)
 static void put_block(const Report *r, TextBuf *b, int launch, int64_t block)
 {
     const Launch *l = &r->k->code->launch[launch];
-    bool known = launch < (int)countof(r->r->grid);
+    bool known = launch < r->r->launches;
     const int64_t *grid = known ? r->r->grid[launch] : NULL;
 
     buf_puts(b, "block (");

@@ -238,10 +238,10 @@ static void report_findings(Debug *d, const InterpResult *r)
 
 static void say_unreached(Debug *d, const InterpResult *r)
 {
-    const int64_t *g = r->grid[d->launch];
-
-    if (d->reached || r->cancelled || diag_errors(d->s.cli->diag))
+    if (d->reached || r->cancelled || diag_errors(d->s.cli->diag) ||
+        d->launch >= r->launches)
         return;
+    const int64_t *g = r->grid[d->launch];
     diag_error(d->s.cli->diag, EXIT_USAGE, (Span){0}, "no-such-block",
                "there is no block %" PRId64 ",%" PRId64 ",%" PRId64
                " in a grid of %" PRId64 " x %" PRId64 " x %" PRId64,

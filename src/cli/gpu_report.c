@@ -1,5 +1,6 @@
 // gpu_report.c - a launch on a device, on one screen: right, and how fast.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/gpu_report.h"
@@ -43,6 +44,50 @@ static void device_line(TextBuf *b, const GpuReport *r)
     buf_addc(b, '\n');
 }
 
+typedef void PutLaunch(TextBuf *b, const GpuReport *r, int launch);
+
+// What `put` says of each launch; of more than three, the same is said once.
+static void put_launches(TextBuf *b, const GpuReport *r, const char *first,
+                         PutLaunch *put)
+{
+    int n = r->kernel->program->launch_count;
+    TextBuf *said = xcalloc((size_t)n + 1, sizeof *said);
+
+    for (int i = 0; i < n; i++)
+        put(&said[i], r, i);
+    for (int i = 0; i < n; i++) {
+        int same = said[i].len > 0;
+
+        for (int j = i + 1; same && n > 3 && j < n; j++)
+            if (text_eq(buf_view(&said[i]), buf_view(&said[j]))) {
+                buf_clear(&said[j]);
+                same++;
+            }
+        if (!same)
+            continue;
+        buf_printf(b, "%s ", first);
+        buf_text(b, buf_view(&said[i]));
+        if (same > 1)
+            buf_printf(b, " (%d launches)", same);
+        first = ";";
+    }
+    for (int i = 0; i < n; i++)
+        buf_release(&said[i]);
+    free(said);
+}
+
+static void put_plan(TextBuf *b, const GpuReport *r, int i)
+{
+    const GpuLaunch *l = &r->kernel->program->launches[i];
+
+    buf_printf(b, "%d threads, ", l->threads[0] * l->threads[1] * l->threads[2]);
+    buf_grouped(b, l->dynamic_shared + l->static_shared);
+    buf_puts(b, " B shared");
+    if (r->c)
+        buf_printf(b, ", %d block%s/SM", r->c->needs[i].blocks,
+                   r->c->needs[i].blocks == 1 ? "" : "s");
+}
+
 static void plan_line(TextBuf *b, const GpuReport *r)
 {
     const Plan *p = r->kernel->plan;
@@ -50,17 +95,7 @@ static void plan_line(TextBuf *b, const GpuReport *r)
 
     head(b, &line, "plan");
     buf_printf(b, "%s for %s", plan_rules_name(p->rules), p->device->name);
-    for (int i = 0; i < r->kernel->program->launch_count; i++) {
-        const GpuLaunch *l = &r->kernel->program->launches[i];
-
-        buf_printf(b, "%s %d threads, ", i ? ";" : ":",
-                   l->threads[0] * l->threads[1] * l->threads[2]);
-        buf_grouped(b, l->dynamic_shared + l->static_shared);
-        buf_puts(b, " B shared");
-        if (r->c)
-            buf_printf(b, ", %d block%s/SM", r->c->needs[i].blocks,
-                       r->c->needs[i].blocks == 1 ? "" : "s");
-    }
+    put_launches(b, r, ":", put_plan);
     buf_addc(b, '\n');
 }
 
@@ -81,6 +116,16 @@ static int source_lines(Text t)
     return n;
 }
 
+static void put_usage(TextBuf *b, const GpuReport *r, int i)
+{
+    const GpuUsage *u = gpu_usage(&r->kernel->built,
+                                  r->kernel->program->launches[i].symbol);
+
+    if (u && !u->isa)
+        buf_printf(b, "%d registers, %lld B spilled", u->registers,
+                   (long long)u->spills);
+}
+
 static void build_line(TextBuf *b, const GpuReport *r)
 {
     const GpuBuilt *g = &r->kernel->built;
@@ -88,14 +133,7 @@ static void build_line(TextBuf *b, const GpuReport *r)
 
     head(b, &line, "build");
     buf_printf(b, "%.*s %.2f s", TEXT_ARG(g->toolchain), g->seconds);
-    for (int i = 0; i < r->kernel->program->launch_count; i++) {
-        const GpuUsage *u =
-            gpu_usage(g, r->kernel->program->launches[i].symbol);
-
-        if (u && !u->isa)
-            buf_printf(b, "%s %d registers, %lld B spilled", i ? ";" : "  ",
-                       u->registers, (long long)u->spills);
-    }
+    put_launches(b, r, "  ", put_usage);
     buf_printf(b, "   %s %d lines", r->kernel->name,
                source_lines(r->kernel->program->source));
     buf_puts(b, g->cached ? "   cached\n" : "\n");

@@ -272,7 +272,7 @@ static void checks_line(TextBuf *b, const RunReport *r)
 static void blocks_line(TextBuf *b, const RunReport *r)
 {
     const InterpResult *run = &r->v->run;
-    for (int i = 0; i < run->launches && i < (int)countof(run->grid); i++) {
+    for (int i = 0; i < run->launches; i++) {
         const int64_t *g = run->grid[i];
         if (!g[0] || !g[1] || !g[2])
             buf_printf(b, "blocks    the grid is %lld x %lld x %lld: nothing "

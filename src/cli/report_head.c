@@ -91,10 +91,26 @@ static void tile(TextBuf *b, const IrConfig *c)
     buf_puts(b, any ? ", " : "   ");
 }
 
+// Of up to three launches each; of more, the numbers that occur.
 typedef struct {
     int64_t at[8];
-    int len;
+    int len, launches;
+    bool distinct;
 } Threads;
+
+static bool seen(const Threads *t, int64_t n)
+{
+    for (int i = 0; i < t->len && t->distinct; i++)
+        if (t->at[i] == n)
+            return true;
+    return t->len == (int)countof(t->at);
+}
+
+static bool count_launch(void *ctx, IrStmt *s)
+{
+    ((Threads *)ctx)->launches += s->kind == STMT_LAUNCH;
+    return s->kind != STMT_LAUNCH;
+}
 
 static bool visit_launch(void *ctx, IrStmt *s)
 {
@@ -102,20 +118,25 @@ static bool visit_launch(void *ctx, IrStmt *s)
     int64_t n = 1;
     for (int i = 0; s->kind == STMT_LAUNCH && i < 3; i++)
         n *= s->threads[i];
-    if (s->kind != STMT_LAUNCH || t->len == (int)countof(t->at))
+    if (s->kind != STMT_LAUNCH)
         return true;
-    t->at[t->len++] = n;
+    if (!seen(t, n))
+        t->at[t->len++] = n;
     return false;
 }
 
 static void threads(TextBuf *b, const IrKernel *ir)
 {
     Threads t = {0};
+    ir_walk(ir->body, count_launch, NULL, &t);
+    t.distinct = t.launches > 3;
     ir_walk(ir->body, visit_launch, NULL, &t);
     for (int i = 0; i < t.len; i++)
         buf_printf(b, "%s%lld", !i ? "" : i + 1 < t.len ? ", " : " and ",
                    (long long)t.at[i]);
     buf_puts(b, " threads");
+    if (t.distinct)
+        buf_printf(b, ", %d launches", t.launches);
 }
 
 // ---- all of them, with -v ---------------------------------------------------

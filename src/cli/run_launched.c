@@ -29,7 +29,7 @@ static Launched *find(Run *r, const KernelObject *k, const InterpResult *run)
     *new = (Launched){.kernel = k,
                       .launches = run->launches < 8 ? run->launches : 8,
                       .pipeline_count = run->pipeline_count};
-    memcpy(new->grid, run->grid, sizeof new->grid);
+    memcpy(new->grid, run->grid, (size_t)new->launches * sizeof *new->grid);
     new->pipelines = xcalloc((size_t)run->pipeline_count + 1,
                              sizeof *new->pipelines);
     memcpy(new->pipelines, run->pipelines,

@@ -1,5 +1,6 @@
 // kernel.c - kernels as Python objects, and running them on tensors.
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/host.h"
 #include "support/parallel.h"
@@ -477,18 +478,24 @@ static void check_assumes(KernelObject *k, const KernelArg *args, Span at)
                "for this call of '%.*s'", TEXT_ARG(t), TEXT_ARG(k->ir->name));
 }
 
-// A GPU refuses to launch no block, and so do upstream's kernels.
-static void check_grids(const KernelObject *k, const InterpResult *r, Span at)
+static bool empty_grid(const InterpResult *r, int64_t n[3])
 {
-    for (int i = 0; i < r->launches && i < (int)countof(r->grid); i++) {
-        const int64_t *n = r->grid[i];
-
+    for (int i = 0; i < r->launches; i++) {
+        memcpy(n, r->grid[i], sizeof r->grid[i]);
         if (n[0] <= 0 || n[1] <= 0 || n[2] <= 0)
-            lang_raise(k->host->lang, "RuntimeError", at, "'%.*s' launches a "
-                       "grid of %lld x %lld x %lld blocks; each dimension has "
-                       "at least 1", TEXT_ARG(k->ir->name), (long long)n[0],
-                       (long long)n[1], (long long)n[2]);
+            return true;
     }
+    return false;
+}
+
+// A GPU refuses to launch no block, and so do upstream's kernels.
+static _Noreturn void refuse_grid(const KernelObject *k, const int64_t n[3],
+                                  Span at)
+{
+    lang_raise(k->host->lang, "RuntimeError", at, "'%.*s' launches a grid of "
+               "%lld x %lld x %lld blocks; each dimension has at least 1",
+               TEXT_ARG(k->ir->name), (long long)n[0], (long long)n[1],
+               (long long)n[2]);
 }
 
 static Value kernel_call(Lang *l, Foreign *self, const Args *call)
@@ -519,11 +526,13 @@ static Value kernel_call(Lang *l, Foreign *self, const Args *call)
     if (r.printed.len)
         buf_write(&r.printed, k->host->options.out);
     bool ok = r.ok || r.finding_total;
-    InterpResult grids = r;
+    int64_t grid[3];
+    bool empty = empty_grid(&r, grid);
     interp_result_release(&r);
     if (!ok)
         did_not_run(k, call);
-    check_grids(k, &grids, call->at_span);
+    if (empty)
+        refuse_grid(k, grid, call->at_span);
     return out;
 }
 

@@ -296,7 +296,7 @@ static bool find_block(Search *s, int64_t block[3])
     InterpResult r;
     int64_t grid[3] = {0}, from = 0, count;
     bool earlier = stored_by(s, 0, 0, &r);  // by an earlier launch
-    if (r.launches >= 1 && r.launches <= (int)countof(r.grid))
+    if (r.launches >= 1)
         memcpy(grid, r.grid[r.launches - 1], sizeof grid);
     interp_result_release(&r);
     count = grid[0] * grid[1] * grid[2];

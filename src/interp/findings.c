@@ -65,8 +65,7 @@ static void print_block(const Run *run, const Finding *f, char *out,
     int64_t b = f->block;
 
     *out = '\0';
-    if (f->launch < 0 || f->launch >= run->code->launch_count ||
-        f->launch >= (int)countof(run->result->grid))
+    if (f->launch < 0 || f->launch >= run->code->launch_count)
         return;
     l = &run->code->launch[f->launch];
     grid = run->result->grid[f->launch];

@@ -316,6 +316,7 @@ InterpResult interp_run(const Code *c, Diag *d, const InterpArg *args,
     double start;
     Run run;
 
+    r.grid = xcalloc((size_t)c->launch_count + 1, sizeof *r.grid);
     init_run(&run, c, args, options ? options : &none, &r);
     if (set_arguments(&run, d, arg_count) && fits(&run, d) &&
         check_grids(&run, d) && find_natives(&run, d)) {
@@ -332,6 +333,7 @@ InterpResult interp_run(const Code *c, Diag *d, const InterpArg *args,
 void interp_result_release(InterpResult *r)
 {
     free(r->findings);
+    free(r->grid);
     free(r->pipelines);
     buf_release(&r->printed);
     *r = (InterpResult){0};

@@ -112,7 +112,7 @@ typedef struct {
     bool cancelled;             // parallel_cancelled(): outputs are partial
     int launches;
     int64_t blocks_total, blocks_done;
-    int64_t grid[8][3];         // of the first 8 launches
+    int64_t (*grid)[3];         // of each launch
     int64_t idle_blocks;        // found no work: no store to global
     bool ragged;                // a tile was partly outside a global tensor
     InterpPipeline *pipelines;

@@ -288,8 +288,7 @@ static bool grid_of(Run *run, int launch, Blocks *b)
     b->blocks = 1;
     for (int d = 0; d < 3; d++) {
         b->grid[d] = d < l->grid_rank ? run->host.slot[l->grid[d]].i : 1;
-        if (launch < (int)countof(run->result->grid))
-            run->result->grid[launch][d] = b->grid[d];
+        run->result->grid[launch][d] = b->grid[d];
         some = some && b->grid[d] > 0 &&
                !__builtin_mul_overflow(b->blocks, b->grid[d], &b->blocks);
     }
