@@ -308,31 +308,6 @@ static Value annotation_value(Lang *l, Function *fn, const Ast *param)
 
 // ---- eager kernels ------------------------------------------------------------------
 
-static bool is_kernel_call(const Ast *e)
-{
-    if (e->kind != AST_CALL)
-        return false;
-    if (e->a->kind != AST_ATTRIBUTE && e->a->kind != AST_NAME)
-        return false;
-    return text_is(e->a->text, "Kernel") || text_is(e->a->text, "ClusterKernel");
-}
-
-// A launch among the statements, or in an if, for or with among them.
-static bool launches(const AstList *body, int depth)
-{
-    for (int i = 0; i < body->len && depth < 32; i++) {
-        const Ast *s = body->at[i];
-
-        if (s->kind == AST_WITH
-            && (is_kernel_call(s->x.at[0]->a) || launches(&s->y, depth + 1)))
-            return true;
-        if ((s->kind == AST_IF || s->kind == AST_FOR)
-            && (launches(&s->x, depth + 1) || launches(&s->y, depth + 1)))
-            return true;
-    }
-    return false;
-}
-
 // Is parameter `name` declared by `name: T.Tensor(...)` in the body?
 static bool declared_in_body(const Function *fn, Text name)
 {
@@ -375,7 +350,7 @@ bool lang_is_eager(const Function *fn)
 {
     if (fn->is_prim_func || fn->is_macro || fn->def->kind != AST_FUNCTION)
         return false;
-    if (launches(&fn->def->x, 0))
+    if (trace_launches(&fn->def->x, 0))
         return true;
     if (defines_function(&fn->def->x))
         return false;

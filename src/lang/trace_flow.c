@@ -189,6 +189,8 @@ Flow trace_for(Lang *l, Frame *f, const Ast *s)
                        : value_type_name(it));
     if (s->y.len)
         lang_unsupported(l, s->at, "for ... else in a kernel");
+    if (trace_is_host_loop(l, f, s))
+        return trace_host_loop(l, f, s, it.loop);
     // all blocks wait between the parts of a T.Parallel, not in it
     for (int i = part_of_loop(l, f, s, it.loop, 0); i < s->x.len;
          i = part_of_loop(l, f, s, it.loop, i + 1)) {
@@ -251,6 +253,8 @@ Flow trace_jump(Lang *l, const Ast *s)
 {
     bool leave = s->kind == AST_BREAK;
 
+    if (l->trace->host_depth > 0 && !l->trace->launch && !l->trace->scope)
+        return leave ? FLOW_BREAK : FLOW_CONTINUE;
     if (l->trace->loop_depth == 0)
         lang_raise(l, "SyntaxError", s->at, "'%s' outside a loop",
                    leave ? "break" : "continue");
@@ -345,6 +349,10 @@ static Flow trace_launch(Lang *l, Frame *f, const Ast *s, int i,
         return FLOW_RETURN;
     if (l->trace->launch)
         lang_raise(l, "TypeError", item->at, "T.Kernel inside T.Kernel");
+    if (l->trace->scope)
+        lang_unsupported(l, item->at, "T.Kernel in %s whose condition is known "
+                         "only when the kernel is called",
+                         l->trace->scope->what);
     TraceScope *scope = scope_open(l, f, "a T.Kernel");
     scope->runs_once = true;
     IrStmt *outer = open_launch(l, frame, item->at, s->at);

@@ -59,6 +59,8 @@ struct Trace {
     TraceScope *scope;
     IrStmt *branch;             // the T.If around, or NULL
     int loop_depth;
+    int host_depth;             // of loops around T.Kernel
+    int host_turns;             // that they have made up to now
     int macro_depth;
     struct Random *random;      // the generator of T.rng_init, or NULL
     Op reducer;                 // of the T.attr around; 0: a sum
@@ -129,6 +131,13 @@ Flow trace_jump(Lang *l, const Ast *s);
 Flow trace_with(Lang *l, Frame *f, const Ast *s);
 Flow trace_return(Lang *l, Frame *f, const Ast *s);
 void trace_assert(Lang *l, Frame *f, const Ast *s);
+
+// trace_host.c
+// A launch among the statements, or in an if, for or with among them.
+bool trace_launches(const AstList *body, int depth);
+// A loop with a T.Kernel in it, which the host runs.
+bool trace_is_host_loop(Lang *l, Frame *f, const Ast *s);
+Flow trace_host_loop(Lang *l, Frame *f, const Ast *s, const LoopFrame *loop);
 
 // trace_stmt.c
 void trace_bind(Lang *l, Frame *f, Text name, Value v);     // a fresh binding

@@ -1,0 +1,2 @@
+run host_loop.tile
+run host_loop.tile --kernel scan --ref ref_scan -j 1
