@@ -68,6 +68,9 @@ Spot place_of_side(Emit *e, IrBuffer *b, IrExpr *const *min, const int *map)
         if (map[i] >= 0) {
             Text v = d->index[map[i]];
             p.index[i] = is_zero ? v : sum(e, p.index[i], v);
+            e->gpu->is_short |= b->scope == SCOPE_GLOBAL &&
+                                fixed_extent(b, i) >= 0 &&
+                                fixed_extent(b, i) < d->extent[map[i]];
             if (r.known && d->extent[map[i]] > 0)
                 r.high += d->extent[map[i]] - 1;
             else

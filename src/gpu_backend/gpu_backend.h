@@ -53,6 +53,7 @@ typedef struct {
     int64_t static_shared;
     bool is_cooperative;    // blocks wait for each other: T.sync_grid
     bool is_cut;            // some tile reaches past its tensor's end
+    bool is_short;          // some tile is longer than its tensor
     GpuParam *params;       // in the order of the arguments
     int param_count;
 } GpuLaunch;
