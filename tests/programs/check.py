@@ -187,12 +187,55 @@ def silent(c, *sizes):
         c.tap.check(f"{name}: no finding at {', '.join(sizes)} sizes", wrong)
 
 
+def silent_sweep(c, name, size, settings, allowed=""):
+    """Nor in any launch of a sweep, but for the ids that are allowed."""
+    given = {item.split("=")[0] for item in size.split()}
+    defines = [d for item in size.split() for d in ("-D", item)]
+    settings = " ".join(s for s in settings.split()
+                        if s.split("=")[0] not in given)
+    if not settings:
+        return
+    done = c.call("check", "--json", "-q", c.program(name), *defines,
+                  "--sweep", settings)
+    try:
+        document = json.loads(done.stdout)
+        why = "\n".join(f"{f['file']}:{f['line']}: {f['message']} [{f['id']}]"
+                        for f in document["findings"] if f["id"] != allowed)
+        if not document["launches"] or done.returncode not in (0, 1):
+            why += f"exit {done.returncode}\n{done.stderr}"
+    except ValueError:
+        why = f"exit {done.returncode}\n{done.stdout}{done.stderr}"
+    c.tap.check(f"{name}: no finding at {size}, {settings}", why)
+
+
+# The files' own configurations, at sizes that are soon run.
+TUNED = (("fa", "heads=1 seq_len=70 dim=32 is_causal=True"),
+         ("mla_decode", "heads=64 seqlen_kv=70 dim=32 pe_dim=16"))
+
+
 def checks(c):
     silent(c, "small", "odd")
+    for name, entry in c.programs.items():
+        silent_sweep(c, name, entry["sweep"]["size"],
+                     entry["sweep"]["settings"])
+    for name, size in TUNED:
+        silent_sweep(c, name, size, "autotune")
+
+
+# A block_K of 16 is half of what a matrix instruction takes of 8-bit floats:
+# gemm-k says so, and is right.
+def is_half(name, size):
+    return name == "gemm" and "float8" in size
 
 
 def checks_long(c):
     silent(c, "default", "must")
+    for name, entry in c.programs.items():
+        for size in entry["sizes"]["odd"]:
+            silent_sweep(c, name, size, entry["sweep"]["settings"],
+                         "gemm-k" if is_half(name, size) else "")
+    for name, _ in TUNED:
+        silent_sweep(c, name, "", "autotune")
 
 
 # What must not change a bit of a result: options and environment.
