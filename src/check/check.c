@@ -150,7 +150,7 @@ static void release_worker(const Check *k, CheckWorker *w)
 
 // ---- blocks that wait for each other --------------------------------------
 
-enum { MOST_BLOCKS = 1 << 10, MOST_GRID_BYTES = 256 << 20 };
+enum { MOST_GRID_BYTES = 256 << 20 };
 
 static void leave_grid(Check *k)
 {
@@ -161,14 +161,30 @@ static void leave_grid(Check *k)
     k->grid_blocks = 0;
 }
 
-// Too large a grid is not watched.
-static void make_grid(Check *k, int64_t blocks)
+static int64_t shadow_bytes(const Check *k)
 {
-    int64_t each = k->code->scratch_bytes + most_warps(k->code) *
-                   (k->code->slot_count + 64 * k->code->warp_vector_count);
+    const Code *c = k->code;
+    int64_t n = c->slot_count + (int64_t)c->vector_count * CODE_LANES +
+                most_warps(c) * (c->slot_count +
+                                 64 * (int64_t)c->warp_vector_count);
 
-    if (blocks > MOST_BLOCKS || each * blocks > MOST_GRID_BYTES)
+    for (int i = 0; i < c->buffer_count; i++)
+        if (c->buffer[i].root == i && c->buffer[i].bytes > 0 && k->unit[i] &&
+            (c->buffer[i].place == BUFFER_SCRATCH ||
+             c->buffer[i].place == BUFFER_PRIVATE))
+            n += c->buffer[i].bytes / k->unit[i];
+    return n;
+}
+
+// Too large a grid is not watched, and that is said.
+static void make_grid(Check *k, int launch, int64_t blocks)
+{
+    int64_t each = shadow_bytes(k), all;
+
+    if (__builtin_mul_overflow(each, blocks, &all) || all > MOST_GRID_BYTES) {
+        k->limit = (CheckLimit){true, launch, -1, blocks};
         return;
+    }
     k->grid_blocks = blocks;
     k->grid = xcalloc((size_t)blocks + 1, sizeof *k->grid);
     for (int64_t i = 0; i < blocks; i++)
@@ -234,7 +250,7 @@ static void on_launch(void *ctx, const InterpStep *s)
 
     leave_grid(k);
     if (k->code->launch[s->launch].grid_sync)
-        make_grid(k, s->blocks);
+        make_grid(k, s->launch, s->blocks);
     shade_globals(k, s);
     if (!k->tracing)
         outputs_launch(k, s);
@@ -376,6 +392,30 @@ void check_findings(Check *k, Arena *a, const InterpResult *r,
                     CheckFindings *out)
 {
     report_all(k, a, r, out);
+}
+
+bool check_limit(const Check *k, Arena *a, Span *at, Text *words)
+{
+    const CheckLimit *l = &k->limit;
+    TextBuf b = {0};
+
+    if (!l->reached)
+        return false;
+    *at = k->code->launch[l->launch].at;
+    if (l->buffer < 0) {
+        buf_grouped(&b, l->size);
+        buf_printf(&b, " blocks that meet at T.sync_grid are not checked: the "
+                   "shadows of all of them would take more than %d MiB",
+                   MOST_GRID_BYTES >> 20);
+    } else {
+        buf_printf(&b, "which blocks meet in '%.*s' is not checked: it has ",
+                   TEXT_ARG(k->code->buffer[l->buffer].name));
+        buf_grouped(&b, l->size);
+        buf_puts(&b, " elements, for which more than 256 MiB would be needed");
+    }
+    *words = text_copy(a, buf_view(&b));
+    buf_release(&b);
+    return true;
 }
 
 static bool uses_param(const Check *k, int param, bool store)

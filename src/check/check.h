@@ -128,6 +128,8 @@ const struct InterpObserver *check_observer(const Check *k);
 // After the run, whose own findings are among them. In order of place.
 void check_findings(Check *k, Arena *a, const InterpResult *r,
                     CheckFindings *out);
+// Was a launch too large to be checked in full? Which, and for what limit.
+bool check_limit(const Check *k, Arena *a, Span *at, Text *words);
 // Brings findings of one cause together, the cause first.
 void check_causes(Arena *a, CheckFindings *all);
 // Is a result NaN or infinite? Then the run is to be done once more, on the

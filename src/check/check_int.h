@@ -99,6 +99,14 @@ typedef struct {
     int32_t *pc;
 } Owners;
 
+// What was left out of the first launch that was too large.
+typedef struct {
+    bool reached;
+    int launch;
+    int buffer;                 // whose owners are not kept; -1: all of it
+    int64_t size;               // its elements, or blocks
+} CheckLimit;
+
 struct Check {
     const Code *code;
     CheckOptions options;
@@ -123,6 +131,7 @@ struct Check {
     OrderPlan *order;           // by launch
     CheckWorker *grid;          // by block, of those that wait for each other
     int64_t grid_blocks;
+    CheckLimit limit;
 };
 
 // record.c

@@ -61,8 +61,14 @@ void outputs_launch(Check *k, const InterpStep *s)
             continue;
         root = root_of_buffer(k->code, k->code->access[in->a].buffer);
         o = &k->owners[root];
-        if (!k->global[root].at || k->elements[root] > MOST_OWNED)
+        if (!k->global[root].at)
             continue;
+        if (k->elements[root] > MOST_OWNED) {
+            if (k->options.groups >> CHECK_OUTPUTS & 1)
+                k->limit = (CheckLimit){true, s->launch, root,
+                                        k->elements[root]};
+            continue;
+        }
         if (!o->block) {
             o->block = xcalloc((size_t)k->elements[root] + 1, sizeof *o->block);
             o->pc = xcalloc((size_t)k->elements[root] + 1, sizeof *o->pc);

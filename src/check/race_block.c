@@ -72,8 +72,12 @@ void race_block_launch(Check *k, const InterpStep *s)
     for (int i = 0; i < n; i++) {
         free(k->touch[i]);
         k->touch[i] = NULL;
-        if (looks && is_global(k, i) && loads[i] && stores[i]
-            && k->elements[i] > 0 && k->elements[i] <= MOST_ELEMENTS)
+        if (!looks || !is_global(k, i) || !loads[i] || !stores[i] ||
+            k->elements[i] <= 0)
+            continue;
+        if (k->elements[i] > MOST_ELEMENTS)
+            k->limit = (CheckLimit){true, s->launch, i, k->elements[i]};
+        else
             k->touch[i] = xcalloc((size_t)k->elements[i], sizeof **k->touch);
     }
     free(loads);

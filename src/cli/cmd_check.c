@@ -26,7 +26,8 @@ typedef struct {
     TextBuf json_buf;
     Json json;
     SarifLog sarif;
-    int file_errors, file_warnings, file_causes, file_launches;
+    int file_errors, file_warnings, file_causes, file_launches,
+        file_limited;
     CheckFindings kept;         // of the file, for --fix
     CheckTrial *trial;          // of a changed source: it is judged as well
     ExitCode exit;
@@ -163,6 +164,7 @@ static void end_file(Checking *g)
 {
     int errors = g->watch.report.errors - g->file_errors;
     int warnings = g->watch.report.warnings - g->file_warnings;
+    bool limited = g->watch.limited > g->file_limited;
     int causes = g->watch.report.causes.len - g->file_causes;
     TextBuf b = {0};
 
@@ -170,7 +172,8 @@ static void end_file(Checking *g)
         !g->watch.report.one_line && !g->cli->quiet) {
         buf_printf(&b, "%s: ", g->s.path);
         if (errors + warnings == 0)
-            buf_puts(&b, "no finding");
+            buf_puts(&b, limited ? "not looked at in full, no finding"
+                                 : "no finding");
         if (errors)
             put_sum(&b, errors, "error");
         if (warnings)
@@ -268,6 +271,7 @@ static void one_file(Checking *g, const CliFile *file, HostOptions options)
     g->file_warnings = g->watch.report.warnings;
     g->file_causes = g->watch.report.causes.len;
     g->file_launches = g->watch.launches;
+    g->file_limited = g->watch.limited;
     options.ctx = g;
     if (session_open_file(&g->s, g->cli, &options, file->path)) {
         check_source(g, file, NULL);
@@ -351,6 +355,7 @@ int cmd_check(Cli *c)
         cli_file(c, "FILE");
     g.watch.report = (CheckReport){.cli = c,
                                    .one_line = cli_flag(c, OPT_ONE_LINE)};
+    g.watch.asked = true;
     check_wishes(c, OPT_ONLY, &g.watch.report.wishes);
     if (cli_flag(c, OPT_CHECK_FIX))
         g.watch.report.kept = &g.kept;

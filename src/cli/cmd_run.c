@@ -91,6 +91,7 @@ static void begin_watch(Run *r, const LaunchCase *c)
     bool part = r->judge.block[0] >= 0 || r->judge.run_blocks;
     w->host = r->s.host;
     w->report.wrong = 0;
+    w->limited = 0;
     watch_begin(w, c->kernel, r->judge.event ? CODE_COUNTED : CODE_AS_WRITTEN,
                 watch_empty(w, c), part, &r->judge.observer);
 }
@@ -144,6 +145,7 @@ static ExitCode judge_case(Run *r, const RunCase *rc)
                         .targets = counted ? &targets : NULL,
                         .watched = r->asked ? r->watch.report.wishes.groups : 0,
                         .wrong = r->watch.report.wrong,
+                        .limited = r->watch.limited > 0,
                         .found = r->findings - before};
     show_report(r, &report);
     if (counted)
@@ -514,6 +516,7 @@ int cmd_run(Cli *c)
     r.asked &= r.watches;
     if (r.watches) {
         r.watch.report.cli = c;
+        r.watch.asked = r.asked;
         if (r.asked)
             check_wishes(c, OPT_CHECKS, &r.watch.report.wishes);
         else

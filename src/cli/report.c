@@ -244,7 +244,9 @@ static void watched_checks(TextBuf *b, const RunReport *r)
         if (r->watched >> g & 1 && g != CHECK_BOUNDS &&
             check_group_exists((CheckGroup)g))
             buf_printf(b, "   %s %s", check_group_name((CheckGroup)g),
-                       r->wrong >> g & 1 ? "WRONG" : "ok");
+                       r->wrong >> g & 1 ? "WRONG"
+                       : r->limited      ? "in part"
+                                         : "ok");
 }
 
 static void checks_line(TextBuf *b, const RunReport *r)

@@ -18,6 +18,7 @@ typedef struct {
     const struct LdsReport *targets;    // of --target, or NULL
     bool script;                // which has a last line of its own
     const char *subject;        // what is judged; NULL: "the program as written"
+    bool limited;               // some of them were made in part
     unsigned watched, wrong;    // of --check: checks made, and with findings
     int64_t found;
     ExitCode exit;

@@ -182,6 +182,19 @@ void watch_begin(RunWatch *w, KernelObject *k, CodeMode mode, const bool *empty,
         *observer = check_observer(w->running);
 }
 
+// A launch that was too large to be looked at in full is not called clean.
+static void tell_limit(RunWatch *w)
+{
+    const Cli *c = w->report.cli;
+    Span at;
+    Text words;
+
+    if (!w->asked || !check_limit(w->running, c->arena, &at, &words))
+        return;
+    w->limited++;
+    diag_error(c->diag, EXIT_LIMIT, at, "check-limit", "%.*s", TEXT_ARG(words));
+}
+
 void watch_end(RunWatch *w, KernelObject *k, const KernelArg *args,
                const InterpResult *r)
 {
@@ -190,6 +203,7 @@ void watch_end(RunWatch *w, KernelObject *k, const KernelArg *args,
 
     if (w->running && r->launches) {
         check_findings(w->running, w->report.cli->arena, r, &found);
+        tell_limit(w);
         if (check_target(w->running, r, &target))
             trace(w, k, w->running, args, &target, &found);
         if (w->report.wishes.groups >> CHECK_PIPELINES & 1 && r->ok)

@@ -22,6 +22,8 @@ typedef struct {
         int len, room;
     } pending;
     int launches;
+    int limited;                // launches that were looked at in part
+    bool asked;                 // by the user: what is left out is an error
 } RunWatch;
 
 // Before a run of the kernel's code in `mode`: sets run's observer. empty[i]:
