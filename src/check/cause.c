@@ -150,6 +150,10 @@ static bool follows(const CheckFinding *x, const CheckFinding *y, bool first)
     switch (x->id) {
     case FINDING_UNINIT:
         return after_missing(x, y);
+    case FINDING_INT_OVERFLOW:
+    case FINDING_NARROWING:
+        return (is_bounds(y->id) || is_race(y->id)) &&
+               share(x, FACT_INDEX, y, FACT_ANY, true);
     case FINDING_OUTPUT_UNWRITTEN:
         return y->id == x->id && first && x->missing == y->missing;
     case FINDING_OVERRUN:

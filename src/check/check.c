@@ -319,6 +319,8 @@ static void on_instr(void *ctx, const InterpStep *s)
     if (wants(k, CHECK_BARRIERS))
         barrier_before(k, s);
     shadow_before(k, s);
+    if (k->wraps)
+        wrap_before(k, s);
 }
 
 // ---- life ----------------------------------------------------------------
@@ -368,6 +370,8 @@ Check *check_create(const Code *c, const CheckOptions *options)
         race_create(k);
     if ((wants(k, CHECK_RACES) || wants(k, CHECK_BARRIERS)) && !k->tracing)
         order_create(k);
+    if (wants(k, CHECK_VALUES) && !k->tracing)
+        wrap_create(k);
     k->observer = xcalloc(1, sizeof *k->observer);
     *k->observer = (InterpObserver){.ctx = k,
                                     .launch = on_launch,
@@ -454,6 +458,7 @@ void check_destroy(Check *k)
     if (!k)
         return;
     race_destroy(k);
+    wrap_destroy(k);
     leave_grid(k);
     for (int i = 0; i < k->worker_count; i++)
         release_worker(k, &k->workers[i]);

@@ -49,7 +49,7 @@ enum {
     FACT_FIRST = 1,             // the earlier of two accesses
     FACT_SECOND = 2,
     FACT_READ = 4,              // of elements that have no value
-    FACT_INDEX = 8,             // a missing value is its index or mask
+    FACT_INDEX = 8,             // a value at fault is its index or mask
     FACT_SKIPPED = 16,          // a store that the guard leaves out
     FACT_STORES = 32,           // a store to the output that lacks elements
     FACT_MISSING = 64,          // elements of the buffer have no value

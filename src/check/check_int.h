@@ -22,6 +22,8 @@ typedef enum {
     NOTE_RACE,      // iteration x[0] (-1: several; x[1] columns) at b
     NOTE_RACE_BLOCKS,   // block x[0] (-1: several) at b
     NOTE_BEGIN,     // ... begins at a: doubles x[0], x[1] gave x[2]
+    NOTE_WRAP,      // a number wraps at a: operands x[0], x[1], result x[2]
+    NOTE_BITS,      // ... of origin `buffer` is taken for bits at a
     NOTE_OVERRUN,   // barrier x[0] of `buffer`, for x[1]: two phases at a
     NOTE_PARTED,    // x[0] threads come to a barrier at a, of some warps a part
     NOTE_PENDING,   // barrier x[0] of `buffer`: x[1] of x[2] have not come
@@ -79,6 +81,7 @@ typedef struct RaceState RaceState;
 typedef struct BlockTouch BlockTouch;   // race_block.c
 typedef struct OrderPlan OrderPlan;     // order.c
 typedef struct BlockOrder BlockOrder;
+typedef struct Wraps Wraps;             // wrap.c
 
 typedef struct {
     RaceState *race;            // made when needed
@@ -129,6 +132,7 @@ struct Check {
     int race_count;
     BlockTouch **touch;         // by root, in launches whose blocks may meet
     OrderPlan *order;           // by launch
+    Wraps *wraps;               // integers that wrap; or NULL
     CheckWorker *grid;          // by block, of those that wait for each other
     int64_t grid_blocks;
     CheckLimit limit;
@@ -205,6 +209,14 @@ void barrier_end(Check *k, const InterpStep *s);
 // bounds.c
 void bounds_before(Check *k, const InterpStep *s);
 
+// wrap.c - integers that their type cannot hold; after shadow_before
+void wrap_create(Check *k);
+void wrap_destroy(Check *k);
+void wrap_before(Check *k, const InterpStep *s);
+bool is_wrap_origin(const Check *k, uint8_t shadow);
+// Where the numbers of an origin wrapped; false: none of these.
+bool wrap_place(const Check *k, int origin, int *launch, int *pc);
+
 // values.c - results that are no numbers
 void values_before(Check *k, const InterpStep *s);
 
@@ -244,6 +256,9 @@ void report_unwritten(Report *r, int buffer);
 // cause.c
 void add_fact(const Report *r, CheckFinding *f, int buffer, Span at,
               unsigned how);
+
+// report_wrap.c
+void report_wraps(Report *r);
 
 // report_order.c
 void report_order(Report *r);

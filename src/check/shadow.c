@@ -162,6 +162,13 @@ static void set_slot(Check *k, const InterpStep *s, int slot, uint8_t v)
     slots_file(k, s)->slot[slot] = v;
 }
 
+// What the first operand brings along stays, but a missing value counts more
+// than one that wrapped.
+static uint8_t meet(const Check *k, uint8_t a, uint8_t b)
+{
+    return !a || (b && is_wrap_origin(k, a) && !is_wrap_origin(k, b)) ? b : a;
+}
+
 static bool ends_at_zero(const InterpStep *s, LaneOp op)
 {
     bool whole = s->instr->type != LANE_F32 && s->instr->type != LANE_F64;
@@ -181,7 +188,7 @@ static void flow_op(Check *k, const InterpStep *s)
     const Instr *i = s->instr;
     LaneOp op = (LaneOp)i->lane;
     uint8_t a = slot_of(k, s, i->a), b = slot_of(k, s, i->b);
-    uint8_t c = slot_of(k, s, i->c), v = a ? a : b ? b : c;
+    uint8_t c = slot_of(k, s, i->c), v = meet(k, meet(k, a, b), c);
 
     if (v && op == LANE_OP_SELECT)
         v = a ? a : s->slot[i->a].i ? b : c;
@@ -292,8 +299,8 @@ static int64_t value_of_lane(const InterpStep *s, int reg, int lane)
     return ((const int32_t *)s->v[reg])[lane];
 }
 
-static uint8_t lane_result(const InterpStep *s, uint8_t a, uint8_t b, uint8_t c,
-                           int lane)
+static uint8_t lane_result(const Check *k, const InterpStep *s, uint8_t a,
+                           uint8_t b, uint8_t c, int lane)
 {
     const Instr *i = s->instr;
     LaneOp op = (LaneOp)i->lane;
@@ -303,7 +310,7 @@ static uint8_t lane_result(const InterpStep *s, uint8_t a, uint8_t b, uint8_t c,
     if (i->b >= 0 && (!a || !b) && (a || b) &&
         is_decided(s, op, value_of_lane(s, a ? i->b : i->a, lane)))
         return 0;
-    return a ? a : b ? b : c;
+    return meet(k, meet(k, a, b), c);
 }
 
 static void flow_vop(Check *k, const InterpStep *s)
@@ -323,7 +330,8 @@ static void flow_vop(Check *k, const InterpStep *s)
     c = i->c < 0 ? NULL : known_lanes(k, s, i->c);
     d = lanes_of(k, s, i->d);
     for (int j = 0; j < n; j++) {
-        uint8_t v = lane_result(s, a[j], b ? b[j] : 0, c ? c[j] : 0, j);
+        uint8_t v = lane_result(k, s, a[j], b ? b[j] : 0,
+                                c ? c[j] : 0, j);
 
         d[j] = v;
         any |= v;

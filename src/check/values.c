@@ -93,10 +93,11 @@ void values_before(Check *k, const InterpStep *s)
 
 // Memory that was never written reads as NaN: where such a value reached an
 // output, that is the cause.
-static bool is_missing(const Note *notes, int n)
+static bool is_missing(const Check *k, const Note *notes, int n)
 {
     for (int i = 0; i < n; i++)
-        if (notes[i].kind == NOTE_OUTPUT)
+        if (notes[i].kind == NOTE_OUTPUT &&
+            notes[i].buffer < k->code->buffer_count)
             return true;
     return false;
 }
@@ -107,7 +108,7 @@ bool check_target(const Check *k, const InterpResult *r, CheckTarget *out)
     int n = merge_notes(k, &notes);
     const Note *best = NULL;
     bool wanted = k->options.groups >> CHECK_VALUES & 1 &&
-                  !is_missing(notes, n);
+                  !is_missing(k, notes, n);
 
     for (int i = 0; i < n && wanted && !r->cancelled; i++) {
         const Note *x = &notes[i];
