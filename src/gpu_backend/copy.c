@@ -134,6 +134,8 @@ bool copy_vectors(Emit *e, IrStmt *s, const IrCopyMap *m)
 
     if (!plan || !m->src.buffer)
         return false;
+    if (tma_store(e, s))
+        return true;
     if (plan->kind == MOVE_TMA || plan->kind == MOVE_BULK) {
         refuse(e, "a copy that TMA makes here");
         return true;

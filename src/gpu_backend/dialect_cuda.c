@@ -326,6 +326,74 @@ static const GpuPart parts[] = {
      "        :: \"r\"(shared_address(to)), \"l\"(m), \"r\"(shared_address(full))\n"
      "           , \"r\"(c0), \"r\"(c1), \"r\"(c2), \"r\"(c3), \"r\"(c4) : \"memory\");\n"
      "}\n"},
+    {"tma_store_1d", "",
+     "DEVICE void tma_store_1d(const TensorMap *m, const void *from, int c0)\n"
+     "{\n"
+     "    asm volatile(\n"
+     "        \"cp.async.bulk.tensor.1d.global.shared::cta.bulk_group \"\n"
+     "        \"[%0, {%2}], [%1];\"\n"
+     "        :: \"l\"(m), \"r\"(shared_address(from))\n"
+     "           , \"r\"(c0) : \"memory\");\n"
+     "}\n"},
+    {"tma_store_2d", "",
+     "DEVICE void tma_store_2d(const TensorMap *m, const void *from, int c0, int c1)\n"
+     "{\n"
+     "    asm volatile(\n"
+     "        \"cp.async.bulk.tensor.2d.global.shared::cta.bulk_group \"\n"
+     "        \"[%0, {%2, %3}], [%1];\"\n"
+     "        :: \"l\"(m), \"r\"(shared_address(from))\n"
+     "           , \"r\"(c0), \"r\"(c1) : \"memory\");\n"
+     "}\n"},
+    {"tma_store_3d", "",
+     "DEVICE void tma_store_3d(const TensorMap *m, const void *from, int c0, int c1, int c2)\n"
+     "{\n"
+     "    asm volatile(\n"
+     "        \"cp.async.bulk.tensor.3d.global.shared::cta.bulk_group \"\n"
+     "        \"[%0, {%2, %3, %4}], [%1];\"\n"
+     "        :: \"l\"(m), \"r\"(shared_address(from))\n"
+     "           , \"r\"(c0), \"r\"(c1), \"r\"(c2) : \"memory\");\n"
+     "}\n"},
+    {"tma_store_4d", "",
+     "DEVICE void tma_store_4d(const TensorMap *m, const void *from, int c0, int c1, int c2, int c3)\n"
+     "{\n"
+     "    asm volatile(\n"
+     "        \"cp.async.bulk.tensor.4d.global.shared::cta.bulk_group \"\n"
+     "        \"[%0, {%2, %3, %4, %5}], [%1];\"\n"
+     "        :: \"l\"(m), \"r\"(shared_address(from))\n"
+     "           , \"r\"(c0), \"r\"(c1), \"r\"(c2), \"r\"(c3) : \"memory\");\n"
+     "}\n"},
+    {"tma_store_5d", "",
+     "DEVICE void tma_store_5d(const TensorMap *m, const void *from, int c0, int c1, int c2, int c3, int c4)\n"
+     "{\n"
+     "    asm volatile(\n"
+     "        \"cp.async.bulk.tensor.5d.global.shared::cta.bulk_group \"\n"
+     "        \"[%0, {%2, %3, %4, %5, %6}], [%1];\"\n"
+     "        :: \"l\"(m), \"r\"(shared_address(from))\n"
+     "           , \"r\"(c0), \"r\"(c1), \"r\"(c2), \"r\"(c3), \"r\"(c4) : \"memory\");\n"
+     "}\n"},
+    {"bulk_load", "",
+     "DEVICE void bulk_load(void *to, const void *from, u64 *full, int bytes)\n"
+     "{\n"
+     "    asm volatile(\n"
+     "        \"cp.async.bulk.shared::cluster.global.\"\n"
+     "        \"mbarrier::complete_tx::bytes [%0], [%1], %3, [%2];\"\n"
+     "        :: \"r\"(shared_address(to)), \"l\"(from), \"r\"(shared_address(full))\n"
+     "           , \"r\"(bytes) : \"memory\");\n"
+     "}\n"},
+    {"bulk_store", "",
+     "DEVICE void bulk_store(void *to, const void *from, int bytes)\n"
+     "{\n"
+     "    asm volatile(\n"
+     "        \"cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\"\n"
+     "        :: \"l\"(to), \"r\"(shared_address(from)), \"r\"(bytes) : \"memory\");\n"
+     "}\n"},
+    {"tma_store_wait", "",
+     "// Until the thread's stores are made.\n"
+     "DEVICE void tma_store_wait()\n"
+     "{\n"
+     "    asm volatile(\"cp.async.bulk.commit_group;\" ::: \"memory\");\n"
+     "    asm volatile(\"cp.async.bulk.wait_group 0;\" ::: \"memory\");\n"
+     "}\n"},
     {"stay_behind", "",
      "// Loads that follow are not begun before, where they would take registers.\n"
      "DEVICE void stay_behind() { asm volatile(\"\" ::: \"memory\"); }\n"},

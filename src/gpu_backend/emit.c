@@ -122,7 +122,9 @@ static void collect_params(Emit *e, const Uses *u)
     IrKernel *k = e->k;
 
     e->gpu->params = new_array(e->arena, GpuParam,
-                               k->buffer_count + k->next_var + 1);
+                               k->buffer_count + k->next_var +
+                                   e->launch->feed.count +
+                                   e->launch->store_count + 1);
     for (int i = 0; i < k->param_count; i++) {
         const IrParam *p = &k->params[i];
         if (p->buffer && u->buffer[p->buffer->id])
@@ -202,7 +204,8 @@ static void shared_pointers(Emit *e)
                         dtype_info(b->ir->dtype)->name);
             return;
         }
-        if (fed_ring(e, b->ir))
+        const PlanFeedCopy *c = fed_ring(e, b->ir);
+        if (c && !c->elsewhere)
             continue;
         line(e, "%s *const %.*s = (%s *)(arena + %lld);", type_of(b->ir->dtype),
              TEXT_ARG(e->buffer[b->ir->id]), type_of(b->ir->dtype),
@@ -291,6 +294,10 @@ static void refuse_plan(Emit *e, const PlanLaunch *l)
     if (l->unheld)
         refuse(e, "'%.*s', whose elements are not where they are needed,",
                TEXT_ARG(l->unheld->name));
+    if (l->feed.unfed) {
+        e->at = l->feed.unfed->at;
+        refuse(e, "%s", l->feed.why);
+    }
     if (l->is_shuffled)
         refuse(e, "shared memory of a pipeline in parts");
     for (int i = 0; i < l->buffer_count && e->plan->rules == PLAN_TILELANG; i++)
@@ -425,16 +432,16 @@ static void launch(Emit *e, int i, GpuLaunch *g)
     if (g->threads[1] * g->threads[2] == 1)
         g->threads[0] = e->threads;
     g->threads[0] += e->launch->producers;
-    e->has_wgmma = false;
+    e->has_async = e->launch->store_count > 0;
     for (int j = 0; j < e->launch->gemm_count; j++)
-        e->has_wgmma |= e->launch->gemms[j].unit == PLAN_WGMMA;
+        e->has_async |= e->launch->gemms[j].unit == PLAN_WGMMA;
     for (int k = 0; k < e->k->symbol_count; k++)
         e->range[e->k->symbols[k]->id] = (Range){true, 0, INT32_MAX};
     Uses u = uses_of(e, (IrStmt *)s);
     e->by_thread = u.by_thread;
     find_varying(e, s);
     collect_params(e, &u);
-    feed_params(e);
+    tma_params(e);
     kernel(e, &u);
     g->is_cooperative = e->cooperative;
 }

@@ -83,7 +83,8 @@ typedef struct {
         int len, room;
     } printed;                      // those tables
     int64_t extra_shared;           // barriers and the like, after the arena
-    bool has_wgmma;                 // the launch
+    bool has_async;                 // units beside the threads read what
+                                    // these have written
     bool in_flight;                 // the product is not waited for
     const IrStmt *from_zero;        // the product that starts from 0
     TextBuf functions;              // instructions of a shape of their own
@@ -177,6 +178,7 @@ Text dist_local(Emit *e, const Spot *p);
 
 // stmt.c
 void stmt(Emit *e, IrStmt *s);
+void fill_stmt(Emit *e, IrStmt *s);             // what producers do of a feed
 void block(Emit *e, IrStmt *s);
 // Emits a loop's body knowing what earlier iterations leave behind.
 typedef void LoopBody(Emit *e, IrStmt *s);
@@ -202,8 +204,10 @@ const IrExpr *gemm_clears(const Emit *e, const PlanGemm *g);
 const PlanGemm *wgmma_of(const Emit *e, const IrStmt *s);   // or NULL
 void wgmma(Emit *e, const PlanGemm *g);
 
+// tma.c - descriptors, and the store of a tile; false where s is none.
+void tma_params(Emit *e);
+bool tma_store(Emit *e, const IrStmt *s);
 // feed.c - the loop that a producer warp feeds.
-void feed_params(Emit *e);
 void feed_open(Emit *e);                        // the producer's code
 bool feed_waits(Emit *e, IrStmt *s);            // s was a copy that is fed
 void fed_loop(Emit *e, IrStmt *s);

@@ -26,6 +26,7 @@ typedef struct {
     Stmts all;
     int lead, rest;                 // where they end; rest .. all.len: the tail
     bool *late;                     // by copy: read by the tail alone
+    bool *worked;                   // by copy: written in the loop
 } Body;
 
 static bool reads_ring(Emit *e, const Body *b, int from, int to,
@@ -68,18 +69,23 @@ static bool own_rings(Emit *e, Body *b)
 
 static Body split(Emit *e, IrStmt *loop)
 {
-    Body b = {.late = new_array(e->arena, bool, e->launch->feed.count + 1)};
+    const PlanFeed *f = &e->launch->feed;
+    Body b = {.late = new_array(e->arena, bool, f->count + 1),
+              .worked = new_array(e->arena, bool, f->count + 1)};
 
-    flatten(e, loop->then, &b.all);
+    flatten(e, f->guard ? f->guard->then : loop->then, &b.all);
     int n = b.rest = b.all.len;
     for (b.lead = 0; b.lead < n && !wgmma_of(e, b.all.at[b.lead]); b.lead++)
         ;
     b.lead += b.lead < n;
     const PlanGemm *g = n ? wgmma_of(e, b.all.at[n - 1]) : NULL;
-    if (g && b.lead < n && apart(e, &b, g) && own_rings(e, &b))
+    if (e->plan->rules == PLAN_TILESIM && g && b.lead < n && apart(e, &b, g) && own_rings(e, &b))
         b.rest = n - 1;
     else
-        memset(b.late, 0, sizeof *b.late * (size_t)e->launch->feed.count);
+        memset(b.late, 0, sizeof *b.late * (size_t)f->count);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < f->count; j++)
+            b.worked[j] |= writes(e, b.all.at[i], f->copies[j].map.dst.buffer);
     return b;
 }
 
@@ -105,6 +111,8 @@ static void wait_rings(Emit *e, const Body *b, IrStmt *s, bool *waited)
         line(e, "barrier_wait(%.*s, %s);",
              TEXT_ARG(feed_full(e, c, b->late[i] ? "before" : "slot")),
              b->late[i] ? "before_phase" : "phase");
+        if (c->by_threads && e->has_async)
+            line(e, "fence_async();");
         waited[i] = true;
     }
 }
@@ -117,7 +125,9 @@ static void give_back(Emit *e, const Body *b, const bool *done)
     for (int i = 0; i < f->count; i++) {
         if (!done[i])
             continue;
-        if (!any)
+        if (b->worked[i] && !f->copies[i].by_threads)
+            line(e, "fence_async();");
+        if (!any || b->worked[i])
             line(e, "sync_warp();");
         any = true;
         line(e, "if (lane == 0)");
@@ -277,10 +287,31 @@ static void tail(Emit *e, const Body *b)
     land(e, &f, f.len);
 }
 
+// Lets that are beside the condition which all the loop does is under.
+static void before_guard(Emit *e, IrStmt *block)
+{
+    for (int i = 0; i < block->len; i++) {
+        if (block->body[i]->kind == STMT_BLOCK)
+            before_guard(e, block->body[i]);
+        else if (block->body[i] != e->launch->feed.guard)
+            stmt(e, block->body[i]);
+    }
+}
+
 static void fed_body(Emit *e, IrStmt *s)
 {
+    const IrStmt *guard = e->launch->feed.guard;
     Body b = split(e, s);
+
+    if (guard) {
+        before_guard(e, s->then);
+        open_brace(e, "if (%.*s) {", TEXT_ARG(expr(e, guard->cond)));
+    }
     iteration(e, &b, b.rest < b.all.len);
+    if (guard) {
+        feed_next_slot(e, false);
+        close_brace(e);
+    }
 }
 
 // The first iteration has no product of the one before, and the last one's
@@ -316,15 +347,16 @@ void fed_loop(Emit *e, IrStmt *s)
 
     open_brace(e, "{");
     feed_range(e, s);
-    line(e, "int slot = 0;");
-    line(e, "u32 phase = 0;");
+    feed_enter(e, s);
     if (b.rest < b.all.len) {
         overlapped(e, s, &b);
     } else {
         feed_head(e, s);
         loop_body(e, s, fed_body);
-        feed_next_slot(e, false);
+        if (!e->launch->feed.guard)
+            feed_next_slot(e, false);
         close_brace(e);
     }
+    feed_leave(e);
     close_brace(e);
 }

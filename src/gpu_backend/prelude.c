@@ -397,6 +397,12 @@ static const GpuPart functions[] = {
      "        x = *(const Bytes<n> *)from;\n"
      "    *(Bytes<n> *)to = x;\n"
      "}\n"},
+    {"part_inside", "",
+     "// Of `part` from `at` on, not negative, those below `end`.\n"
+     "DEVICE int part_inside(i64 at, int part, i64 end)\n"
+     "{\n"
+     "    return at >= end ? 0 : end - at < part ? (int)(end - at) : part;\n"
+     "}\n"},
     {"kept_of_four|kept_of_two", "",
      "// Element `at` of a group, of which the lowest bits of `places` tell what\n"
      "// is kept: two of four, or of two the one.\n"

@@ -435,6 +435,14 @@ static bool tells_line(const Emit *e, const IrStmt *s)
            !(s->kind == STMT_TILE && gpu_is_hint(e, s));
 }
 
+void fill_stmt(Emit *e, IrStmt *s)
+{
+    if (s->kind == STMT_FOR)
+        for_stmt(e, s);
+    else
+        tile(e, s);
+}
+
 void stmt(Emit *e, IrStmt *s)
 {
     e->at = s->at;

@@ -279,8 +279,8 @@ void sync_now(Emit *e)
 {
     if (e->uses_async && !e->in_ring)
         line(e, "cp_async_wait_all();");
-    // What threads stored, the matrix unit has to see.
-    if (e->has_wgmma)
+    // What threads stored, the matrix unit and TMA have to see.
+    if (e->has_async)
         line(e, "fence_async();");
     meet(e);
     hazards_clear(e);

@@ -159,7 +159,8 @@ static void turn(void *ctx, int run)
             void *value = r->c->calls[i].parameters[p];
 
             if ((x->kind != GPU_PARAM_TENSOR
-                 && x->kind != GPU_PARAM_TENSOR_MAP) || !rotates(r, x->param))
+                 && x->kind != GPU_PARAM_TENSOR_MAP) || x->param < 0
+                || !rotates(r, x->param))
                 continue;
             unsigned long long at = run % r->copies
                                         ? copy[x->param].at

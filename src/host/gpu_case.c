@@ -168,6 +168,13 @@ static void argument(const GpuCase *c, const GpuParam *p, uint64_t *value)
     }
 }
 
+static unsigned long long address_of(const GpuCase *c, const GpuParam *p)
+{
+    return p->param >= 0
+               ? c->tensors[p->param].at
+               : c->workspaces[workspace_of(c->kernel->program, p->buffer)].at;
+}
+
 static void *aligned(Arena *a, size_t bytes, size_t to)
 {
     uintptr_t at = (uintptr_t)new_array(a, char, bytes + to);
@@ -212,7 +219,7 @@ static bool make_call(GpuCase *c, const GpuLaunch *l, GpuCall *call)
         if (p->kind != GPU_PARAM_TENSOR_MAP)
             continue;
         call->parameters[i] = aligned(a, 128, 64);
-        if (!gpu_case_map(c, p, c->tensors[p->param].at, call->parameters[i]))
+        if (!gpu_case_map(c, p, address_of(c, p), call->parameters[i]))
             return false;
     }
     return make_grid(c, l, call)

@@ -5,35 +5,27 @@
 // there are slots, and the block's warps empty them. What a copy needs to know
 // (its place, the loop's trips) must be computable from global memory and
 // scalars alone.
-#include "plan/plan_int.h"
-
-typedef struct {
-    PlanState *p;
-    IrStmt *launch;
-    bool *known;                    // variables the producer has, by id
-    bool *stored;                   // global buffers the launch writes, by id
-    bool ok;                        // of the walk under way
-    bool by_threads;                // copies need not be TMA's
-} Find;
+#include "plan/feed_int.h"
 
 // ---- what the producer can compute -----------------------------------------
 
 static bool producible(void *ctx, IrExpr *x)
 {
-    Find *f = ctx;
+    FeedFind *f = ctx;
 
     if (x->kind == EXPR_ATOMIC)
         f->ok = false;
     if (x->kind == EXPR_LOAD)
-        f->ok &= x->buffer->scope == SCOPE_GLOBAL && !x->buffer->pointed &&
-                 !f->stored[x->buffer->id];
+        f->ok &= (x->buffer->scope == SCOPE_GLOBAL && !x->buffer->pointed &&
+                  !f->stored[x->buffer->id]) ||
+                 (f->repeated && f->repeated[x->buffer->id]);
     if (x->kind == EXPR_VAR && (x->var->kind == VAR_LET ||
                                 x->var->kind == VAR_LOOP))
         f->ok &= f->known[x->var->id];
     return f->ok;
 }
 
-static bool can_produce(Find *f, const IrExpr *x)
+bool feed_can_produce(FeedFind *f, const IrExpr *x)
 {
     f->ok = true;
     if (x)
@@ -41,10 +33,10 @@ static bool can_produce(Find *f, const IrExpr *x)
     return f->ok;
 }
 
-static void learn(Find *f, IrStmt *s)
+void feed_learn(FeedFind *f, IrStmt *s)
 {
     if (s->kind == STMT_LET)
-        f->known[s->var->id] = can_produce(f, s->value);
+        f->known[s->var->id] = feed_can_produce(f, s->value);
 }
 
 // ---- who touches a tile ----------------------------------------------------
@@ -67,7 +59,7 @@ PlanTouched plan_touched(PlanState *p, IrStmt *s, const IrBuffer *b)
     return t;
 }
 
-static bool has_view(const PlanState *p, const IrBuffer *b)
+bool feed_has_view(const PlanState *p, const IrBuffer *b)
 {
     for (int i = 0; i < p->kernel->buffer_count; i++)
         if (p->kernel->buffers[i]->alias_of == b)
@@ -117,7 +109,7 @@ static bool covers(const IrCopyMap *m, const int64_t *extent)
     return true;
 }
 
-static bool fill_box(PlanFeedCopy *c)
+bool feed_box(PlanFeedCopy *c)
 {
     const IrBuffer *g = c->map.src.buffer;
     int64_t extent[IR_MAX_RANK];
@@ -130,9 +122,11 @@ static bool fill_box(PlanFeedCopy *c)
     return same_order(&c->map, extent) && covers(&c->map, extent);
 }
 
-static bool is_plain_tensor(const Find *f, const IrBuffer *g)
+bool feed_is_plain(const FeedFind *f, const IrBuffer *g)
 {
-    if (g->param < 0 || g->rank < 1 || g->rank > 5 || g->pointed ||
+    bool known = g->param >= 0 || f->p->plan->rules == PLAN_TILELANG;
+
+    if (!known || g->rank < 1 || g->rank > 5 || g->pointed ||
         g->alias_of || g->layout || g->safe_value || f->stored[g->id])
         return false;
     for (int d = 0; d < g->rank; d++)
@@ -141,7 +135,7 @@ static bool is_plain_tensor(const Find *f, const IrBuffer *g)
     return dtype_info(g->dtype)->bits >= 8;
 }
 
-static bool feedable(Find *f, IrStmt *s, PlanFeedCopy *c)
+static bool feedable(FeedFind *f, IrStmt *s, PlanFeedCopy *c)
 {
     bool bulk;
 
@@ -154,16 +148,16 @@ static bool feedable(Find *f, IrStmt *s, PlanFeedCopy *c)
         return false;
     if (c->map.src.buffer->scope != SCOPE_GLOBAL ||
         c->map.dst.buffer->scope != SCOPE_SHARED ||
-        !is_plain_tensor(f, c->map.src.buffer) ||
-        has_view(f->p, c->map.dst.buffer) || !fill_box(c))
+        !feed_is_plain(f, c->map.src.buffer) ||
+        feed_has_view(f->p, c->map.dst.buffer) || !feed_box(c))
         return false;
     for (int d = 0; d < c->map.src.buffer->rank; d++)
-        if (!can_produce(f, c->map.src.min[d]))
+        if (!feed_can_produce(f, c->map.src.min[d]))
             return false;
     return plan_touched(f->p, f->launch, c->map.dst.buffer).writes == 1;
 }
 
-static void add_copy(Find *f, PlanFeed *feed, IrStmt *s)
+static void add_copy(FeedFind *f, PlanFeed *feed, IrStmt *s)
 {
     PlanFeedCopy c;
 
@@ -179,11 +173,11 @@ static void add_copy(Find *f, PlanFeed *feed, IrStmt *s)
     vec_push(f->p->arena, &f->p->feed_copies, c);
 }
 
-static void copies_in(Find *f, PlanFeed *feed, IrStmt *block)
+static void copies_in(FeedFind *f, PlanFeed *feed, IrStmt *block)
 {
     for (int i = 0; i < block->len; i++) {
         IrStmt *s = block->body[i];
-        learn(f, s);
+        feed_learn(f, s);
         if (s->kind == STMT_BLOCK)
             copies_in(f, feed, s);
         else
@@ -215,7 +209,7 @@ static int stages_of(const IrStmt *s)
     return n;
 }
 
-static bool can_feed(Find *f, IrStmt *s)
+static bool can_feed(FeedFind *f, IrStmt *s)
 {
     bool found = false;
 
@@ -223,15 +217,15 @@ static bool can_feed(Find *f, IrStmt *s)
         stages_of(s) < 1 || s->step)
         return false;
     ir_walk(s->then, leaves, NULL, &found);
-    return !found && can_produce(f, s->start[0]) &&
-           can_produce(f, s->extent[0]);
+    return !found && feed_can_produce(f, s->start[0]) &&
+           feed_can_produce(f, s->extent[0]);
 }
 
-static bool find_loop(Find *f, PlanFeed *feed, IrStmt *block)
+static bool find_loop(FeedFind *f, PlanFeed *feed, IrStmt *block)
 {
     for (int i = 0; i < block->len; i++) {
         IrStmt *s = block->body[i];
-        learn(f, s);
+        feed_learn(f, s);
         if (s->kind == STMT_BLOCK) {
             if (find_loop(f, feed, s))
                 return true;
@@ -254,7 +248,7 @@ static bool find_loop(Find *f, PlanFeed *feed, IrStmt *block)
 
 static bool by_thread_stmt(void *ctx, IrStmt *s)
 {
-    Find *f = ctx;
+    FeedFind *f = ctx;
 
     if (s->kind == STMT_TILE) {
         OpClass c = op_info(f->p->kernel->ops, s->op)->class;
@@ -267,7 +261,7 @@ static bool by_thread_stmt(void *ctx, IrStmt *s)
 
 static bool by_thread_expr(void *ctx, IrExpr *x)
 {
-    Find *f = ctx;
+    FeedFind *f = ctx;
 
     if (x->kind == EXPR_VAR)
         f->ok &= x->var->kind != VAR_THREAD;
@@ -278,7 +272,7 @@ static bool by_thread_expr(void *ctx, IrExpr *x)
     return f->ok;
 }
 
-static bool is_whole_block(Find *f)
+static bool is_whole_block(FeedFind *f)
 {
     f->ok = true;
     ir_walk(f->launch->then, by_thread_stmt, by_thread_expr, f);
@@ -287,11 +281,11 @@ static bool is_whole_block(Find *f)
 
 bool plan_is_whole_block(PlanState *p, IrStmt *launch)
 {
-    Find f = {.p = p, .launch = launch};
+    FeedFind f = {.p = p, .launch = launch};
     return launch->threads[1] * launch->threads[2] == 1 && is_whole_block(&f);
 }
 
-static void note_store(void *ctx, IrBuffer *b, bool is_store)
+void feed_note_store(void *ctx, IrBuffer *b, bool is_store)
 {
     bool *stored = ctx;
 
@@ -311,7 +305,7 @@ static int producers_beside(int threads)
 void plan_find_feed(PlanState *p, IrStmt *launch)
 {
     int n = p->kernel->buffer_count;
-    Find f = {.p = p, .launch = launch,
+    FeedFind f = {.p = p, .launch = launch,
               .known = new_array(p->arena, bool, p->kernel->next_var + 1),
               .stored = new_array(p->arena, bool, n + 1)};
     PlanFeed *feed = &p->launch->feed;
@@ -322,9 +316,9 @@ void plan_find_feed(PlanState *p, IrStmt *launch)
             PLAN_MAX_THREADS ||
         !plan_is_whole_block(p, launch))
         return;
-    plan_touches(p, launch, note_store, f.stored);
+    plan_touches(p, launch, feed_note_store, f.stored);
     for (int i = 0; i < p->kernel->body->len; i++)
-        learn(&f, p->kernel->body->body[i]);
+        feed_learn(&f, p->kernel->body->body[i]);
     if (!find_loop(&f, feed, launch->then))
         return;
     feed->stages = stages_of(feed->loop);
@@ -337,7 +331,7 @@ void plan_find_feed(PlanState *p, IrStmt *launch)
 
 // ---- boxes, once layouts are known -----------------------------------------
 
-static bool cut_boxes(PlanState *p, PlanFeedCopy *c, int stages)
+bool feed_cut(PlanState *p, PlanFeedCopy *c, int stages)
 {
     const IrBuffer *b = c->map.dst.buffer, *g = c->map.src.buffer;
     const PlanShared *s = &p->shared[b->id];
@@ -405,7 +399,7 @@ void plan_settle_feed(PlanState *p)
     int kept = 0;
 
     for (int i = 0; i < f->count; i++)
-        if (cut_boxes(p, &f->copies[i], f->stages))
+        if (feed_cut(p, &f->copies[i], f->stages))
             f->copies[kept++] = f->copies[i];
     f->count = kept;
     if (!f->loop || !any_in_loop(f)) {
@@ -419,13 +413,13 @@ void plan_settle_feed(PlanState *p)
 // ---- rings that the block's own threads fill -------------------------------
 
 // What the body does first with a tile is the copy.
-static bool copied_first(Find *f, IrStmt *block, const PlanFeedCopy *c,
+bool feed_copied_first(FeedFind *f, IrStmt *block, const PlanFeedCopy *c,
                          bool *done)
 {
     for (int i = 0; i < block->len && !*done; i++) {
         IrStmt *s = block->body[i];
         if (s->kind == STMT_BLOCK) {
-            if (!copied_first(f, s, c, done))
+            if (!feed_copied_first(f, s, c, done))
                 return false;
         } else if (s == c->stmt) {
             *done = true;
@@ -447,7 +441,7 @@ static bool is_amd(const PlanState *p)
 
 static bool find_ring(void *ctx, IrStmt *s)
 {
-    Find *f = ctx;
+    FeedFind *f = ctx;
     PlanState *p = f->p;
     PlanRing r = {.loop = s};
     PlanFeed feed = {.loop = s};
@@ -467,7 +461,7 @@ static bool find_ring(void *ctx, IrStmt *s)
     r.copies = new_array(p->arena, PlanFeedCopy, p->feed_copies.len + 1);
     for (int i = 0; i < p->feed_copies.len && r.count < MAX_COPIES; i++) {
         bool done = false;
-        if (copied_first(f, s->then, &p->feed_copies.at[i], &done) && done)
+        if (feed_copied_first(f, s->then, &p->feed_copies.at[i], &done) && done)
             r.copies[r.count++] = p->feed_copies.at[i];
     }
     r.known = f->known;
@@ -507,13 +501,13 @@ static void take_slots(PlanState *p)
 
 void plan_find_rings(PlanState *p, IrStmt *launch)
 {
-    Find f = {.p = p, .launch = launch, .by_threads = true,
+    FeedFind f = {.p = p, .launch = launch, .by_threads = true,
               .stored = new_array(p->arena, bool, p->kernel->buffer_count + 1)};
     int loops = 0;
 
     if ((is_amd(p) && p->plan->rules == PLAN_TILELANG) || !is_whole_block(&f))
         return;
-    plan_touches(p, launch, note_store, f.stored);
+    plan_touches(p, launch, feed_note_store, f.stored);
     ir_walk(launch->then, count_loop, NULL, &loops);
     p->launch->rings = new_array(p->arena, PlanRing, loops + 1);
     p->launch->aheads = new_array(p->arena, PlanAhead, loops + 1);

@@ -102,8 +102,10 @@ static bool build_launch(void *ctx, IrStmt *s)
     while (b->ok && p->plan->rules == PLAN_TILESIM && !plan_fits(p) &&
            (plan_shrink_rings(p) || plan_shrink_feed(p)))
         b->ok &= plan_arena(p, s);
-    if (b->ok && p->plan->rules == PLAN_TILESIM)
+    if (b->ok && own)
         plan_own_moves(p, s);
+    else if (b->ok)
+        plan_take_feed(p, s);
     plan_registers(p, s);
     return false;
 }

@@ -144,13 +144,16 @@ typedef struct {
     bool is_own;                    // holders of a result have combined it
 } PlanReduce;
 
-// Rules `tilesim`, sm_90: a tile that a producer warp brings by TMA, as boxes
-// of `swizzle` bytes to a row that lie side by side along the last dimension.
+// sm_90: a tile that a producer warp brings by TMA, as boxes of `swizzle` bytes
+// to a row that lie side by side along the last dimension.
 typedef struct {
-    const IrStmt *stmt;             // the T.copy
-    IrCopyMap map;                  // from a tensor to all of a shared tile
+    const IrStmt *stmt;             // the T.copy, or what `by_threads` do
+    IrCopyMap map;                  // from a tensor to all of a shared tile;
+                                    // by_threads: but the tile
     bool in_loop;                   // into a slot of its ring; else once, ahead
-    int boxes;
+    bool by_threads;                // rules `tilelang`: no TMA, all producers
+    bool elsewhere;                 // the tile is used outside its loop, too
+    int boxes;                      // 0: a run of bytes, rules `tilelang`
     int64_t box[IR_MAX_RANK];       // elements of one, by the tensor's dimensions
     int swizzle;                    // bytes: 128, 64, 32; 0: row-major
     int64_t bytes;                  // of all boxes
@@ -182,6 +185,14 @@ typedef struct {
     PlanFeedCopy *copies;           // in program order
     int count;
     const bool *known;              // variables that the copies need, by id
+    // Rules `tilelang`:
+    const bool *repeated;           // by statement id: scalars, on the way
+    const IrStmt *guard;            // the condition that all the loop does is
+                                    // under, or NULL
+    bool is_nested;                 // in a loop that producers go through, too
+    bool is_gated;                  // tiles lie where others were
+    const IrStmt *unfed;            // what producers of ours cannot bring, or
+    const char *why;                // NULL, and the reason
 } PlanFeed;
 
 // 32-bit registers of a thread where it takes the most: an estimate.
@@ -228,6 +239,8 @@ typedef struct {
     PlanReduce *reduces;
     int reduce_count;
     PlanFeed feed;
+    PlanFeedCopy *stores;           // rules `tilelang`: of tiles by TMA; `map`
+    int store_count;                // has the tensor first
     PlanRing *rings;
     int ring_count;
     PlanAhead *aheads;

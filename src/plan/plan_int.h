@@ -279,6 +279,9 @@ void plan_find_feed(PlanState *p, IrStmt *launch);
 void plan_settle_feed(PlanState *p);
 // One slot less; false where there is but one.
 bool plan_shrink_feed(PlanState *p);
+// fed.c - rules `tilelang`, once memory is shared out: what upstream's producers
+// bring, and what TMA stores.
+void plan_take_feed(PlanState *p, IrStmt *launch);
 // Pipelined loops that no producer feeds; their slots, fewer until all fit.
 void plan_find_rings(PlanState *p, IrStmt *launch);
 

@@ -375,32 +375,64 @@ static inline char *mixed(char *p, int width)
                                      : width == 32 ? 1 : 0;
     return (char *)(a ^ ((a >> 7 & bits) << 4));
 }
+// An element of a box: where it is in shared memory and in the tensor, NULL
+// outside of that.
+struct Boxed {
+    const u64 *w;
+    int rank, size, width, box[5], n;
+    Boxed(const TensorMap *m) : w(m->words), n(1)
+    {
+        static const int widths[] = {0, 32, 64, 128};
+        rank = w[1] & 255;
+        size = 1 << (w[1] >> 8 & 255);
+        width = widths[w[1] >> 16 & 3];
+        for (int d = 0; d < rank; d++)
+            n *= box[d] = (int)(w[11] >> 12 * d & 4095);
+    }
+    char *in_tile(const void *tile, int i) const
+    {
+        return mixed((char *)tile + (i64)i * size, width);
+    }
+    char *in_tensor(const int *c, int i) const
+    {
+        char *p = (char *)w[0];
+        for (int d = 0; d < rank; i /= box[d++]) {
+            i64 at = c[d] + i % box[d];
+            if (at < 0 || (u64)at >= w[2 + d])
+                return NULL;
+            p += at * (d ? (i64)w[6 + d] : size);
+        }
+        return p;
+    }
+};
+static inline void arrived(u64 *full, int bytes)
+{
+    Mbarrier *b = (Mbarrier *)full;
+    b->bytes -= bytes;
+    settle(b);
+}
 static inline void tma_load(void *to, const TensorMap *m, u64 *full,
                             const int *c)
 {
-    const u64 *w = m->words;
-    int rank = w[1] & 255, size = 1 << (w[1] >> 8 & 255), at[5] = {0};
-    static const int widths[] = {0, 32, 64, 128};
-    int width = widths[w[1] >> 16 & 3], box[5], n = 1;
-    for (int d = 0; d < rank; d++)
-        n *= box[d] = (int)(w[11] >> 12 * d & 4095);
-    for (int i = 0; i < n; i++) {
-        const char *from = (const char *)w[0];
-        bool inside = true;
-        for (int d = 0, rest = i; d < rank; rest /= box[d++]) {
-            at[d] = c[d] + rest % box[d];
-            inside &= at[d] >= 0 && (u64)at[d] < w[2 + d];
-            from += (i64)at[d] * (d ? (i64)w[6 + d] : size);
-        }
-        char *p = mixed((char *)to + (i64)i * size, width);
-        if (inside)
-            memcpy(p, from, size);
+    Boxed x(m);
+    for (int i = 0; i < x.n; i++) {
+        const char *from = x.in_tensor(c, i);
+        if (from)
+            memcpy(x.in_tile(to, i), from, x.size);
         else
-            memset(p, 0, size);
+            memset(x.in_tile(to, i), 0, x.size);
     }
-    Mbarrier *b = (Mbarrier *)full;
-    b->bytes -= n * size;
-    settle(b);
+    arrived(full, x.n * x.size);
+}
+static inline void tma_store(const TensorMap *m, const void *from,
+                             const int *c)
+{
+    Boxed x(m);
+    for (int i = 0; i < x.n; i++) {
+        char *to = x.in_tensor(c, i);
+        if (to)
+            memcpy(to, x.in_tile(from, i), x.size);
+    }
 }
 static inline void tma_load_1d(void *to, const TensorMap *m, u64 *full, int a)
 {
@@ -430,6 +462,45 @@ static inline void tma_load_5d(void *to, const TensorMap *m, u64 *full, int a,
 {
     int c[] = {a, b, d, f, g};
     tma_load(to, m, full, c);
+}
+static inline void tma_store_1d(const TensorMap *m, const void *from, int a)
+{
+    int c[] = {a};
+    tma_store(m, from, c);
+}
+static inline void tma_store_2d(const TensorMap *m, const void *from, int a,
+                                int b)
+{
+    int c[] = {a, b};
+    tma_store(m, from, c);
+}
+static inline void tma_store_3d(const TensorMap *m, const void *from, int a,
+                                int b, int d)
+{
+    int c[] = {a, b, d};
+    tma_store(m, from, c);
+}
+static inline void tma_store_4d(const TensorMap *m, const void *from, int a,
+                                int b, int d, int f)
+{
+    int c[] = {a, b, d, f};
+    tma_store(m, from, c);
+}
+static inline void tma_store_5d(const TensorMap *m, const void *from, int a,
+                                int b, int d, int f, int g)
+{
+    int c[] = {a, b, d, f, g};
+    tma_store(m, from, c);
+}
+static inline void tma_store_wait() {}
+static inline void bulk_load(void *to, const void *from, u64 *full, int bytes)
+{
+    memcpy(to, from, bytes);
+    arrived(full, bytes);
+}
+static inline void bulk_store(void *to, const void *from, int bytes)
+{
+    memcpy(to, from, bytes);
 }
 
 // ---- wgmma: done at once
