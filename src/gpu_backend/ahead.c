@@ -103,6 +103,9 @@ static void put_after(Emit *e, const IrStmt *after)
         copy_ahead(e, (IrStmt *)a->copies[i].stmt, AHEAD_STORE);
     }
     fetch_next(e, end);
+    // What other waves calculate hides how long reading takes.
+    for (int i = first; after && i < end; i++)
+        mfma_read_early(e, a->loop->then, a->copies[i].map.dst.buffer);
 }
 
 void ahead_after(Emit *e, const IrStmt *s)
@@ -170,4 +173,5 @@ void ahead_loop(Emit *e, IrStmt *s, const PlanAhead *a)
     close_brace(e);
     close_brace(e);
     e->ahead = NULL;
+    e->early = NULL;
 }

@@ -125,6 +125,26 @@ static bool takes_turns(const Emit *e, const Dist *d, const PlanMove *plan)
            points / d->vector <= (int64_t)MOST * e->threads;
 }
 
+// Guarded loads are branches, which clang moves no store across.
+static bool loads_first(const Emit *e, const Dist *d, const IrCopyMap *m)
+{
+    enum { MOST_TILES = 128 };
+
+    return d->unrolled && m->src.buffer->scope == SCOPE_GLOBAL &&
+           m->dst.buffer->scope == SCOPE_SHARED &&
+           m->src.buffer->dtype == m->dst.buffer->dtype &&
+           registers_of_tiles(e) <= MOST_TILES;
+}
+
+static void load_and_store(Emit *e, IrStmt *s)
+{
+    open_brace(e, "{");
+    copy_ahead(e, s, AHEAD_DECLARE);
+    copy_ahead(e, s, AHEAD_LOAD);
+    copy_ahead(e, s, AHEAD_STORE);
+    close_brace(e);
+}
+
 // False: element by element, please.
 bool copy_vectors(Emit *e, IrStmt *s, const IrCopyMap *m)
 {
@@ -147,6 +167,10 @@ bool copy_vectors(Emit *e, IrStmt *s, const IrCopyMap *m)
         if (!ir_is_int(m->extent[i], &d.extent[i]))
             return false;
     d.unrolled = takes_turns(e, &d, plan);
+    if (loads_first(e, &d, m)) {
+        load_and_store(e, s);
+        return true;
+    }
     dist_open(e, &d);
     if (!can_stage(e, &d, d.vector))
         refuse(e, "vectors of this layout");
@@ -181,9 +205,12 @@ static void load_ahead(Emit *e, const IrCopyMap *m, Text regs, int bytes)
 static void store_ahead(Emit *e, const IrCopyMap *m, Text regs, int bytes)
 {
     Spot to = place_of_side(e, m->dst.buffer, m->dst.min, m->dst.map);
+    Text want = guard_of(e, &to);
 
-    line(e, "*(Words<%d> *)&%.*s = %.*s[i0];", bytes, TEXT_ARG(element(e, &to)),
-         TEXT_ARG(regs));
+    if (want.len)
+        line(e, "if (%.*s)", TEXT_ARG(want));
+    line(e, "%s*(Words<%d> *)&%.*s = %.*s[i0];", want.len ? "    " : "",
+         bytes, TEXT_ARG(element(e, &to)), TEXT_ARG(regs));
 }
 
 void copy_ahead(Emit *e, IrStmt *s, AheadStep step)

@@ -72,6 +72,11 @@ static const GpuPart parts[] = {
      "DEVICE u32 join(u16 low, u16 high) { return low | (u32)high << 16; }\n"},
     {"fast_exp2", "",
      "DEVICE float fast_exp2(float x) { return __builtin_amdgcn_exp2f(x); }\n"},
+    {"fast_div", "",
+     "DEVICE float fast_div(float a, float b)\n"
+     "{\n"
+     "    return a * __builtin_amdgcn_rcpf(b);\n"
+     "}\n"},
     {"exchange_xor|exchange_up|exchange_down|exchange", "",
      "DEVICE int lane_id()\n"
      "{\n"
@@ -133,6 +138,21 @@ static const GpuPart parts[] = {
      "template <> struct WordsOf<2> { typedef u16 type; };\n"
      "template <> struct WordsOf<1> { typedef u8 type; };\n"
      "template <int n> using Words = typename WordsOf<n>::type;\n"},
+    // A struct that either path sets is kept in memory by clang.
+    {"move|move_or_clear", "",
+     "// n bytes at once; both sides start at a multiple of n.\n"
+     "template <int n> DEVICE void move(void *to, const void *from)\n"
+     "{\n"
+     "    *(Words<n> *)to = *(const Words<n> *)from;\n"
+     "}\n"
+     "template <int n>\n"
+     "DEVICE void move_or_clear(void *to, const void *from, bool there)\n"
+     "{\n"
+     "    Words<n> x = {};\n"
+     "    if (there)\n"
+     "        x = *(const Words<n> *)from;\n"
+     "    *(Words<n> *)to = x;\n"
+     "}\n"},
     {"priority", "",
      "template <int n> DEVICE void priority() { __builtin_amdgcn_s_setprio(n); }\n"},
     {"anew", "",

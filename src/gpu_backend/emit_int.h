@@ -70,6 +70,7 @@ typedef struct {
     bool in_ring;                   // a pipelined loop whose copies run ahead
     bool *ringed;                   // by buffer id: the loop guards it
     const PlanAhead *ahead;         // of the loop around, or NULL
+    const PlanGemm *early;          // what it multiplies is read already
     bool quiet;                     // a dry run: hazards only
     bool failed, cooperative;
     bool found;                     // by a walk
@@ -238,9 +239,12 @@ bool ahead_skips(const Emit *e, const IrStmt *s);       // a copy of such a loop
 void ahead_after(Emit *e, const IrStmt *s);             // s has been emitted
 void ahead_renew(Emit *e, IrStmt *loop);                // its body begins
 
-// mfma.c - operands that are read before the loop.
+// mfma.c - operands that are read before the loop, or the product.
 void held_operands(Emit *e, const IrStmt *loop);
 bool is_held(const Emit *e, const IrStmt *s, int operand);
+// What a product of `block` takes from a tile that has just been stored; before
+// the product's own place.
+void mfma_read_early(Emit *e, const IrStmt *block, const IrBuffer *tile);
 
 void sync_writes(Emit *e, const bool *buffers); // of buffers, by id
 void sync_reads(Emit *e, const bool *buffers);

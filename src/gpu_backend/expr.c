@@ -139,6 +139,11 @@ static Text arguments(Emit *e, const IrExpr *x)
     return all;
 }
 
+static bool is_fast(const Emit *e)
+{
+    return ir_config_is_set(e->k, "tl.enable_fast_math");
+}
+
 static Text float_function(Emit *e, const IrExpr *x)
 {
     DType t = x->args[0]->dtype;
@@ -151,8 +156,7 @@ static Text float_function(Emit *e, const IrExpr *x)
             !prelude_has(e, text_format(e->arena, "%s%s", functions[i].name,
                                         single ? "f" : "")))
             refuse(e, "%s of %s", op_surface(x->op), dtype_info(t)->name);
-        if (single && x->op == OP_EXP2 &&
-            ir_config_is_set(e->k, "tl.enable_fast_math"))
+        if (single && x->op == OP_EXP2 && is_fast(e))
             return text_format(e->arena, "fast_exp2(%.*s)",
                                TEXT_ARG(arguments(e, x)));
         return text_format(e->arena, "%s%s(%.*s)", functions[i].name,
@@ -210,6 +214,9 @@ static Text operation(Emit *e, const IrExpr *x)
 
     if (x->count > 1)
         b = wide_expr(e, x->args[1]);
+    if (x->op == OP_DIV && x->dtype == DT_F32 && is_fast(e) &&
+        prelude_has(e, TEXT("fast_div")))
+        return call2(e, "fast_div", a, b);
     for (size_t i = 0; i < countof(operators); i++)
         if (operators[i].op == x->op)
             return wrap(e, x->dtype, infix(e, a, operators[i].word,

@@ -19,6 +19,7 @@ typedef struct {
     const Matrix *m;
     const char *to, *tile, *base;   // names: "ta", "ti", "m0"
     const char *raw;                // "ra": what is read, where it is mixed
+    Text ring;                      // of steps that are read ahead
 } Operand;
 
 static void read_vector(Emit *e, const Operand *o)
@@ -210,6 +211,7 @@ static Operand operand(const PlanGemm *g, const Matrix *m, bool is_b)
         .per = per, .m = m, .to = is_b ? "tb" : "ta",
         .tile = is_b ? "tj" : "ti", .base = is_b ? "n0" : "m0",
         .raw = is_b ? "rb" : "ra",
+        .ring = is_b ? TEXT("rb_ring") : TEXT("ra_ring"),
     };
 }
 
@@ -219,8 +221,8 @@ static void declare(Emit *e, const Operand *o, int slots)
     const char *name = slots || source_of(e, o) == BY_COLUMNS ? o->raw : o->to;
 
     if (slots)
-        line(e, "alignas(16) u32 %s_ring[%d][%d][%d];", name, slots, o->tiles,
-             o->words);
+        line(e, "alignas(16) u32 %.*s[%d][%d][%d];", TEXT_ARG(o->ring), slots,
+             o->tiles, o->words);
     else
         line(e, "alignas(16) u32 %s[%d][%d];", name, o->tiles, o->words);
 }
@@ -230,8 +232,8 @@ static void in_slot(Emit *e, const Operand *o, const char *slot)
 {
     const char *name = source_of(e, o) == BY_COLUMNS ? o->raw : o->to;
 
-    line(e, "u32 (&%s)[%d][%d] = %s_ring[%s];", name, o->tiles, o->words,
-         o->raw, slot);
+    line(e, "u32 (&%s)[%d][%d] = %.*s[%s];", name, o->tiles, o->words,
+         TEXT_ARG(o->ring), slot);
 }
 
 // Sums of fewer bits than the unit's are rounded at the end.
@@ -431,7 +433,7 @@ static void one_step(Emit *e, const Product *p, Text sums)
 
 static void all_steps(Emit *e, const Product *p, Text sums)
 {
-    if (p->slots) {
+    if (p->slots && e->early != p->g) {
         declare_all(e, p, true);
         read_first(e, p);
     }
@@ -446,18 +448,78 @@ static void all_steps(Emit *e, const Product *p, Text sums)
     close_brace(e);
 }
 
-void mfma(Emit *e, const PlanGemm *g, const Matrix *a, const Matrix *b)
+static Product product(Emit *e, const PlanGemm *g, const Matrix *a,
+                       const Matrix *b)
 {
     Product p = {.g = g, .left = operand(g, a, false),
                  .right = operand(g, b, true), .step = g->inst_k * g->k_pack};
+
+    p.steps = (int)g->shape.k / p.step;
+    choose_ahead(e, &p);
+    return p;
+}
+
+static Text early_ring(Emit *e, const PlanGemm *g)
+{
+    return text_format(e->arena, "rb_ring_%d", number_of(e, g));
+}
+
+// The right operand's first steps, of a product that will take its left one
+// from registers.
+static bool read_early(Emit *e, const PlanGemm *g)
+{
+    Matrix a = gemm_matrix(g, false), b = gemm_matrix(g, true);
+    Product p = product(e, g, &a, &b);
+    bool *read = new_array(e->arena, bool, e->k->buffer_count + 1);
+
+    if (!p.slots || source_of(e, &p.left) != FROM_REGISTERS ||
+        !is_read(e, &p, &p.right))
+        return false;
+    p.right.ring = early_ring(e, g);
+    read[root_buffer(g->b)->id] = true;
+    sync_reads(e, read);
+    note_line(e, g->stmt);
+    declare_all(e, &p, true);
+    open_brace(e, "{");
+    origin(e, g, &p.left, &p.right);
+    read_first(e, &p);
+    close_brace(e);
+    return true;
+}
+
+static bool is_in(const IrStmt *block, const IrStmt *s)
+{
+    for (int i = 0; i < block->len; i++)
+        if (block->body[i] == s || (block->body[i]->kind == STMT_BLOCK &&
+                                    is_in(block->body[i], s)))
+            return true;
+    return false;
+}
+
+void mfma_read_early(Emit *e, const IrStmt *block, const IrBuffer *tile)
+{
+    for (int i = 0; i < e->launch->gemm_count && !e->early; i++) {
+        const PlanGemm *g = &e->launch->gemms[i];
+        const IrRegion *r = g->stmt->operand[g->shape.operand[1]].region;
+        if (g->unit == PLAN_MFMA && g->b == tile &&
+            r->form == REGION_WHOLE && is_in(block, g->stmt) &&
+            read_early(e, g))
+            e->early = g;
+    }
+}
+
+void mfma(Emit *e, const PlanGemm *g, const Matrix *a, const Matrix *b)
+{
+    Product p = product(e, g, a, b);
     int count = p.left.tiles * p.right.tiles * g->wide * g->wide / 64;
     bool narrow_sums = is_narrow(g->c->dtype) || is_doubled(g);
     Text sums = narrow_sums ? TEXT("sums") : e->buffer[g->c->id];
 
-    p.steps = (int)g->shape.k / p.step;
-    choose_ahead(e, &p);
+    if (e->early == g)
+        p.right.ring = early_ring(e, g);
     open_brace(e, "{");
-    origin(e, g, &p.left, &p.right);
+    if (e->early != g || p.ahead < p.steps)
+        origin(e, g, &p.left, &p.right);
     if (narrow_sums) {
         line(e, "float sums[%d];", count);
         convert_sums(e, g, count, false);
@@ -472,4 +534,6 @@ void mfma(Emit *e, const PlanGemm *g, const Matrix *a, const Matrix *b)
     if (narrow_sums)
         convert_sums(e, g, count, true);
     close_brace(e);
+    if (e->early == g)
+        e->early = NULL;
 }

@@ -63,6 +63,7 @@ bool gpu_kernel_build(GpuKernel *k, const char *arch, GpuForm form)
     static const char *const nvidia[] = {"--std=c++17", "--fmad=false",
                                          "-lineinfo"};
     static const char *const amd[] = {"-std=c++17", "-ffp-contract=off", "-w",
+                                      "-fno-strict-aliasing",
                                       "-fno-math-errno",
                                       "-munsafe-fp-atomics", "-mllvm",
                                       "-disable-promote-alloca-to-lds"};

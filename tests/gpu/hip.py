@@ -83,7 +83,8 @@ ATTENTION = [
     ("fa", ["block_M=64", "block_N=64", "threads=128"]),
     ("fa", ["block_M=128", "block_N=32", "threads=256"]),
 ]
-LENGTHS = ["heads=1", "seq_q=256", "seq_kv=2048"]
+LENGTHS = {"mha_fwd_bhsd": ["heads=1", "seq_q=256", "seq_kv=2048"],
+           "fa": ["heads=1", "seq_len=2048", "num_split_q=32"]}
 
 
 def is_busy(arguments, what):
@@ -103,12 +104,10 @@ def run_attention():
     """Products without pause, and V read by vectors that registers transpose:
     no 16-bit read of shared memory."""
     for name, block in ATTENTION:
-        lengths = LENGTHS if name == "mha_fwd_bhsd" else []
-        words = ["num_stages=1", "is_causal=False", *block, *lengths]
+        words = ["num_stages=1", "is_causal=False", *block, *LENGTHS[name]]
         arguments = [w for d in words for w in ("-D", d)]
         arguments.append(f"{folder}/{name}.tile")
-        if lengths:
-            is_busy(arguments, f"{name} {' '.join(block)}")
+        is_busy(arguments, f"{name} {' '.join(block)}")
         isa = gpu(arguments, "--emit", "isa").stdout
         report("ds_read" in isa and "ds_read_u16" not in isa and
                "ds_read_u8" not in isa and "ds_read_i16" not in isa,
