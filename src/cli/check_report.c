@@ -1,8 +1,4 @@
 // check_report.c - which findings are told, and how.
-//
-// A comment in the source, on the line of a finding or alone on the line
-// before it, silences it:   # tilesim: ignore[uninit-read] filled by the host
-// The reason is for the reader; without one the comment does not count.
 #include "cli/check_report.h"
 
 #include <limits.h>
@@ -21,7 +17,7 @@ static bool group_find(Text name, CheckGroup *out)
     return false;
 }
 
-static _Noreturn void no_such(const Cli *c, const char *option, Text name)
+Text check_nearest(Text name)
 {
     const char *near = "uninit-read";
     int best = INT_MAX;
@@ -40,8 +36,20 @@ static _Noreturn void no_such(const Cli *c, const char *option, Text name)
             near = word;
         }
     }
+    return name.len && best <= (int)name.len / 2 ? text_of(near) : TEXT("");
+}
+
+static _Noreturn void no_such(const Cli *c, const char *option, Text name)
+{
+    Text near = check_nearest(name);
+
+    if (!name.len)
+        cli_usage(c, "%s: the name of a check or finding is missing", option);
+    if (!near.len)
+        cli_usage(c, "%s '%.*s': there is no such check or finding; 'tilesim "
+                  "explain findings' lists them", option, TEXT_ARG(name));
     cli_usage(c, "%s '%.*s': there is no such check or finding; did you mean "
-              "'%s'?", option, TEXT_ARG(name), near);
+              "'%.*s'?", option, TEXT_ARG(name), TEXT_ARG(near));
 }
 
 static void only(const Cli *c, CheckWishes *w, OptionId o, Text list)
@@ -73,21 +81,41 @@ static Text rest_of(Text t, const char *head)
     return text_slice(t, strlen(head), t.len);
 }
 
+static void set_level(CheckWishes *w, FindingId id, CheckLevel level)
+{
+    w->level[id] = level;
+    if (level != CHECK_OFF)
+        w->groups |= 1u << finding_info(id)->group;
+}
+
+// -WNAME, -Wno-NAME, -Werror=NAME, of a finding or of all that a check has;
+// -Werror is for all warnings.
 static void warn(const Cli *c, CheckWishes *w, Text t)
 {
     CheckLevel level = CHECK_WARNING;
+    CheckGroup group;
     FindingId id;
     Text name = t;
 
+    if (text_is(t, "error")) {
+        for (int i = 0; i < FINDING_COUNT; i++)
+            if (w->level[i] == CHECK_WARNING)
+                w->level[i] = CHECK_ERROR;
+        return;
+    }
     if (text_starts(t, "no-"))
         level = CHECK_OFF, name = rest_of(t, "no-");
     else if (text_starts(t, "error="))
         level = CHECK_ERROR, name = rest_of(t, "error=");
-    if (!finding_find(name, &id))
+    if (finding_find(name, &id)) {
+        set_level(w, id, level);
+        return;
+    }
+    if (!group_find(name, &group))
         no_such(c, "-W", name);
-    w->level[id] = level;
-    if (level != CHECK_OFF)
-        w->groups |= 1u << finding_info(id)->group;
+    for (int i = 0; i < FINDING_COUNT; i++)
+        if (finding_info((FindingId)i)->group == group)
+            set_level(w, (FindingId)i, level);
 }
 
 void check_wishes(const Cli *c, OptionId o, CheckWishes *w)
@@ -114,79 +142,6 @@ void check_default_wishes(CheckWishes *w)
         w->level[cheap[i]] = CHECK_WARNING;
         w->groups |= 1u << finding_info(cheap[i])->group;
     }
-}
-
-// ---- suppression ------------------------------------------------------------
-
-// Does `list`, the text between the brackets, name the finding?
-static bool names(Text list, const char *slug)
-{
-    for (size_t i = 0; i <= list.len;) {
-        const char *comma = memchr(list.at + i, ',', list.len - i);
-        size_t end = comma ? (size_t)(comma - list.at) : list.len;
-
-        if (text_is(text_trim(text_slice(list, i, end)), slug))
-            return true;
-        i = end + 1;
-    }
-    return false;
-}
-
-static const char *find_text(Text t, const char *what)
-{
-    for (size_t i = 0; i < t.len; i++)
-        if (text_starts(text_slice(t, i, t.len), what))
-            return t.at + i;
-    return NULL;
-}
-
-// The comment's list and reason; false: there is none on this line.
-static bool comment_of(Text line, Text *list, Text *reason)
-{
-    static const char head[] = "tilesim: ignore[";
-    const char *hash = memchr(line.at, '#', line.len);
-    const char *at = hash ? find_text(line, head) : NULL, *end;
-
-    if (!at || at < hash)
-        return false;
-    at += strlen(head);
-    end = memchr(at, ']', (size_t)(line.at + line.len - at));
-    if (!end)
-        return false;
-    *list = (Text){at, (size_t)(end - at)};
-    *reason = text_trim((Text){end + 1,
-                               (size_t)(line.at + line.len - end - 1)});
-    return true;
-}
-
-static bool silences(const CheckReport *r, Span at, int line, const char *slug,
-                     bool alone)
-{
-    Text text, list, reason;
-
-    if (line < 1)
-        return false;
-    text = sources_line(r->cli->sources, at.file, line);
-    if (!comment_of(text, &list, &reason) || !names(list, slug) ||
-        (alone && text_trim(text).at[0] != '#'))
-        return false;
-    if (!reason.len)
-        diag_warning(r->cli->diag, at, "check-no-reason",
-                     "the comment that ignores '%s' gives no reason, and does "
-                     "not count: # tilesim: ignore[%s] why", slug, slug);
-    return reason.len > 0;
-}
-
-static bool is_silenced(const CheckReport *r, const CheckFinding *f)
-{
-    const char *slug = finding_info(f->id)->slug;
-    int line;
-
-    if (!f->at.file)
-        return false;
-    line = sources_place(r->cli->sources, f->at.file, f->at.begin).line;
-    return silences(r, f->at, line, slug, false) ||
-           silences(r, f->at, line - 1, slug, true);
 }
 
 // ---- causes -----------------------------------------------------------------
@@ -355,7 +310,7 @@ static void report_one(CheckReport *r, const KernelObject *k,
 
     if (t.level == CHECK_OFF)
         return;
-    if (is_silenced(r, f)) {
+    if (check_is_silenced(r, f)) {
         r->suppressed++;
         return;
     }

@@ -27,6 +27,11 @@ typedef struct {
 } ToldCause;
 
 typedef struct {
+    uint32_t file;
+    int line;
+} CommentPlace;
+
+typedef struct {
     Cli *cli;
     CheckWishes wishes;
     Json *json;                 // inside "findings", or NULL
@@ -39,7 +44,19 @@ typedef struct {
         ToldCause *at;
         int len, room;
     } causes;
+    struct {
+        CommentPlace *at;
+        int len, room;
+    } used;                     // comments that silenced something
 } CheckReport;
+
+// The name of a check or finding that a wrong one may mean, or "".
+Text check_nearest(Text name);
+
+// check_comments.c
+bool check_is_silenced(CheckReport *r, const CheckFinding *f);
+// Warns of comments that cannot count; how many others silenced nothing.
+int check_comments(const CheckReport *r, uint32_t file);
 
 // Tells what of the findings is wanted and not suppressed in the source; a
 // finding at a place that was told before only counts.

@@ -27,7 +27,7 @@ typedef struct {
     Json json;
     SarifLog sarif;
     int file_errors, file_warnings, file_causes, file_launches,
-        file_limited;
+        file_limited, file_ignored;
     CheckFindings kept;         // of the file, for --fix
     CheckTrial *trial;          // of a changed source: it is judged as well
     ExitCode exit;
@@ -159,11 +159,29 @@ static void put_sum(TextBuf *b, int n, const char *what)
     buf_printf(b, "%d %s%s", n, what, n == 1 ? "" : "s");
 }
 
+static void put_ignored(TextBuf *b, const Checking *g, int unused)
+{
+    int ignored = g->watch.report.suppressed - g->file_ignored;
+
+    if (ignored) {
+        buf_puts(b, ", ");
+        put_sum(b, ignored, "finding");
+        buf_puts(b, " ignored");
+    }
+    if (unused) {
+        buf_puts(b, ", ");
+        put_sum(b, unused, "comment");
+        buf_puts(b, unused == 1 ? " ignores nothing" : " ignore nothing");
+    }
+}
+
 // "fa.tile: 2 errors, 1 cause, 1 launch"
 static void end_file(Checking *g)
 {
     int errors = g->watch.report.errors - g->file_errors;
     int warnings = g->watch.report.warnings - g->file_warnings;
+    int unused = g->watch.launches > g->file_launches
+                     ? check_comments(&g->watch.report, g->s.file) : 0;
     bool limited = g->watch.limited > g->file_limited;
     int causes = g->watch.report.causes.len - g->file_causes;
     TextBuf b = {0};
@@ -180,6 +198,7 @@ static void end_file(Checking *g)
             buf_puts(&b, errors ? ", " : ""), put_sum(&b, warnings, "warning");
         if (errors + warnings)
             buf_puts(&b, ", "), put_sum(&b, causes, "cause");
+        put_ignored(&b, g, unused);
         buf_puts(&b, ", ");
         put_sum(&b, g->watch.launches - g->file_launches, "launch");
         if (g->watch.launches - g->file_launches != 1)
@@ -271,6 +290,7 @@ static void one_file(Checking *g, const CliFile *file, HostOptions options)
     g->file_warnings = g->watch.report.warnings;
     g->file_causes = g->watch.report.causes.len;
     g->file_launches = g->watch.launches;
+    g->file_ignored = g->watch.report.suppressed;
     g->file_limited = g->watch.limited;
     options.ctx = g;
     if (session_open_file(&g->s, g->cli, &options, file->path)) {
@@ -361,6 +381,8 @@ int cmd_check(Cli *c)
         g.watch.report.kept = &g.kept;
     if (c->json)
         begin_document(&g);
+    if (text_is(cli_text(c, OPT_SARIF, ""), "-"))
+        cli_usage(c, "--sarif takes the name of a file");
     if (cli_given(c, OPT_SARIF)) {
         sarif_begin(&g.sarif, c);
         g.watch.report.sarif = &g.sarif;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/debug.h"
@@ -292,8 +293,14 @@ static void debug_kernel(Debug *d, CaseOptions *options)
 static bool open_commands(Debug *d, Cli *c)
 {
     const char *path = text_cstr(c->arena, cli_text(c, OPT_COMMANDS, ""));
+    struct stat st;
 
     d->in = *path ? fopen(path, "r") : stdin;
+    if (*path && d->in && !fstat(fileno(d->in), &st) && S_ISDIR(st.st_mode)) {
+        fclose(d->in);
+        d->in = NULL;
+        errno = EISDIR;
+    }
     if (!d->in)
         diag_error(c->diag, EXIT_ENVIRONMENT, (Span){0}, "no-file",
                    "cannot read '%s': %s", path, strerror(errno));

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "cli/check_report.h"
 #include "cli/cli.h"
 #include "cli/json_keys.h"
 #include "device/fragment.h"
@@ -341,6 +342,41 @@ static int explain_finding(const Cli *c, FindingId id)
     return EXIT_CLEAN;
 }
 
+static const char *level_of(const FindingInfo *f)
+{
+    return f->level == CHECK_OFF       ? "off"
+           : f->level == CHECK_WARNING ? "warning"
+                                       : "error";
+}
+
+// Which check has a name; -1: none.
+static int find_group(Text name)
+{
+    for (int g = 0; g < CHECK_GROUP_COUNT; g++)
+        if (text_is(name, check_group_name((CheckGroup)g)))
+            return g;
+    return -1;
+}
+
+// The findings of one check, or of all.
+static int list_findings(const Cli *c, int only)
+{
+    if (c->json)
+        cli_usage(c, "--json is for one finding at a time");
+    for (int g = 0; g < CHECK_GROUP_COUNT; g++) {
+        if ((only >= 0 && g != only) || !check_group_exists((CheckGroup)g))
+            continue;
+        printf("%s\n", check_group_name((CheckGroup)g));
+        for (int i = 0; i < FINDING_COUNT; i++) {
+            const FindingInfo *f = finding_info((FindingId)i);
+
+            if (f->group == (CheckGroup)g)
+                printf("  %-17s %-8s %s\n", f->slug, level_of(f), f->title);
+        }
+    }
+    return EXIT_CLEAN;
+}
+
 int cmd_explain(Cli *c)
 {
     FindingId id;
@@ -355,7 +391,14 @@ int cmd_explain(Cli *c)
         return explain_layout(c, name);
     if (finding_find(topic, &id) && !name.len)
         return explain_finding(c, id);
+    if (text_is(topic, "findings") && !name.len)
+        return list_findings(c, -1);
+    if (find_group(topic) >= 0 && !name.len)
+        return list_findings(c, find_group(topic));
+    if (topic.len && check_nearest(topic).len)
+        cli_usage(c, "there is no '%.*s' to explain; did you mean '%.*s'?",
+                  TEXT_ARG(topic), TEXT_ARG(check_nearest(topic)));
     cli_usage(c, "tell me what to explain: layout NAME (as in %s), device "
-              "[NAME], or the id of a finding (as in uninit-read)",
+              "[NAME], findings, or the id of one (as in uninit-read)",
               "mfma_32x32x8_f16");
 }

@@ -1,0 +1,2 @@
+check comments.tile
+check -q --only races comments.tile
