@@ -52,7 +52,7 @@ static bool next_name(Text list, size_t *from, Text *name)
     const char *comma;
     size_t end;
 
-    if (*from > list.len)
+    if (!list.at || *from > list.len)
         return false;
     comma = memchr(list.at + *from, ',', list.len - *from);
     end = comma ? (size_t)(comma - list.at) : list.len;
