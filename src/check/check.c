@@ -321,6 +321,8 @@ static void on_instr(void *ctx, const InterpStep *s)
     shadow_before(k, s);
     if (k->wraps)
         wrap_before(k, s);
+    if (k->copied)
+        align_before(k, s);
 }
 
 // ---- life ----------------------------------------------------------------
@@ -372,6 +374,8 @@ Check *check_create(const Code *c, const CheckOptions *options)
         order_create(k);
     if (wants(k, CHECK_VALUES) && !k->tracing)
         wrap_create(k);
+    if (wants(k, CHECK_TARGETS) && !k->tracing)
+        align_create(k);
     k->observer = xcalloc(1, sizeof *k->observer);
     *k->observer = (InterpObserver){.ctx = k,
                                     .launch = on_launch,
@@ -459,6 +463,7 @@ void check_destroy(Check *k)
         return;
     race_destroy(k);
     wrap_destroy(k);
+    align_destroy(k);
     leave_grid(k);
     for (int i = 0; i < k->worker_count; i++)
         release_worker(k, &k->workers[i]);

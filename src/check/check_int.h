@@ -24,6 +24,7 @@ typedef enum {
     NOTE_BEGIN,     // ... begins at a: doubles x[0], x[1] gave x[2]
     NOTE_WRAP,      // a number wraps at a: operands x[0], x[1], result x[2]
     NOTE_BITS,      // ... of origin `buffer` is taken for bits at a
+    NOTE_ALIGN,     // a copy of x[1] bytes at byte x[0] of `buffer`
     NOTE_OVERRUN,   // barrier x[0] of `buffer`, for x[1]: two phases at a
     NOTE_PARTED,    // x[0] threads come to a barrier at a, of some warps a part
     NOTE_PENDING,   // barrier x[0] of `buffer`: x[1] of x[2] have not come
@@ -132,6 +133,7 @@ struct Check {
     int race_count;
     BlockTouch **touch;         // by root, in launches whose blocks may meet
     OrderPlan *order;           // by launch
+    uint8_t **copied;           // align.c; or NULL
     Wraps *wraps;               // integers that wrap; or NULL
     CheckWorker *grid;          // by block, of those that wait for each other
     int64_t grid_blocks;
@@ -217,6 +219,11 @@ bool is_wrap_origin(const Check *k, uint8_t shadow);
 // Where the numbers of an origin wrapped; false: none of these.
 bool wrap_place(const Check *k, int origin, int *launch, int *pc);
 
+// align.c - what threads copy by themselves
+void align_create(Check *k);
+void align_destroy(Check *k);
+void align_before(Check *k, const InterpStep *s);
+
 // values.c - results that are no numbers
 void values_before(Check *k, const InterpStep *s);
 
@@ -256,6 +263,9 @@ void report_unwritten(Report *r, int buffer);
 // cause.c
 void add_fact(const Report *r, CheckFinding *f, int buffer, Span at,
               unsigned how);
+
+// align.c
+void report_align(Report *r, const Note *n);
 
 // report_wrap.c
 void report_wraps(Report *r);

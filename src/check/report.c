@@ -420,6 +420,8 @@ void report_all(Check *k, Arena *a, const InterpResult *result,
             report_index(&r, &notes[i]);
         else if (notes[i].kind == NOTE_OVERFLOW)
             report_overflow(&r, &notes[i]);
+        else if (notes[i].kind == NOTE_ALIGN)
+            report_align(&r, &notes[i]);
     report_wraps(&r);
     report_order(&r);
     report_barriers(&r, is_stuck(result));
