@@ -10,8 +10,9 @@ ncu attributes wavefronts, and those that an access without bank conflicts would
 take, to machine instructions; sass.py tells which line of the program each came
 from; `tilesim lds-report --as tilesim` has what the plan says of that line.
 Needs ncu and nvdisasm ($NVDISASM) on the path. With RULES=tilelang in the
-environment the kernels have upstream's plans for an sm_80, which an H200 runs;
-NVRTC compiles them once more for the lines of their instructions.
+environment the kernels have upstream's plans for an sm_80, which an H200 runs,
+or with TARGET=h100 too those for an sm_90; NVRTC compiles them once more for the
+lines of their instructions.
 """
 
 import collections
@@ -97,11 +98,11 @@ TOTALS = ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
           "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum")
 
 
-def follow(rules):
+def follow(rules, target=None):
     """Sets by whose rules plans are made."""
     global RULES, PLAN_FOR, PLAN
     RULES = rules
-    PLAN_FOR = {"tilesim": "h100", "tilelang": "a100"}[rules]
+    PLAN_FOR = target or {"tilesim": "h100", "tilelang": "a100"}[rules]
     PLAN = [] if rules == "tilesim" else ["--as", rules, "--target", PLAN_FOR]
 
 
@@ -348,7 +349,7 @@ def compare(case, folder):
 
 def main():
     rows = []
-    follow(os.environ.get("RULES", "tilesim"))
+    follow(os.environ.get("RULES", "tilesim"), os.environ.get("TARGET"))
     for case in CASES:
         if sys.argv[3:] and case[0] not in sys.argv[3:]:
             continue

@@ -79,7 +79,8 @@ static Body split(Emit *e, IrStmt *loop)
         ;
     b.lead += b.lead < n;
     const PlanGemm *g = n ? wgmma_of(e, b.all.at[n - 1]) : NULL;
-    if (e->plan->rules == PLAN_TILESIM && g && b.lead < n && apart(e, &b, g) && own_rings(e, &b))
+    if (e->plan->rules == PLAN_TILESIM && g && b.lead < n &&
+        apart(e, &b, g) && own_rings(e, &b))
         b.rest = n - 1;
     else
         memset(b.late, 0, sizeof *b.late * (size_t)f->count);

@@ -57,8 +57,6 @@ const PlanGemm *wgmma_of(const Emit *e, const IrStmt *s)
     return NULL;
 }
 
-// ---- the instruction -------------------------------------------------------
-
 static const char *word_of(DType t)
 {
     return t == DT_F16 ? "f16" : t == DT_BF16 ? "bf16" : t == DT_TF32 ? "tf32"
@@ -72,6 +70,80 @@ typedef struct {
     int n;                          // columns of one instruction
     Text name;                      // of its function
 } Wgmma;
+
+// ---- what the unit takes ---------------------------------------------------
+
+static bool has_word(DType t)
+{
+    return t == DT_F16 || t == DT_BF16 || t == DT_TF32 || t == DT_E4M3FN ||
+           t == DT_E5M2;
+}
+
+static bool is_whole(const PlanGemm *g, int operand)
+{
+    const IrRegion *r = g->stmt->operand[g->shape.operand[operand]].region;
+
+    return r->form == REGION_WHOLE && r->buffer->rank == 2 &&
+           !r->buffer->alias_of;
+}
+
+// The element that a thread has in register r of C, or of A at a step of k.
+static int64_t point_of_c(const Wgmma *w, int thread, int r)
+{
+    const PlanGemm *g = w->g;
+    int groups = g->m_warps / 4, group = thread / 128, lane = thread % 32;
+    int n = (int)g->shape.n / g->n_warps;
+    int rows = (int)g->shape.m / g->m_warps / 16;
+    int i = r / (n / 2), q = r % (n / 2);
+    int64_t row = group % groups * 64 * rows + 64 * i + thread % 128 / 32 * 16 +
+                  lane / 4 + 8 * (q / 2 % 2);
+    int64_t col = group / groups * n + q / 4 * 8 + lane % 4 * 2 + q % 2;
+
+    return row * g->shape.n + col;
+}
+
+static int64_t point_of_a(const Wgmma *w, int thread, int r)
+{
+    const PlanGemm *g = w->g;
+    int word = 4 / w->a.size, lane = thread % 32, q = r / word % 4;
+    int64_t row = thread / 128 % (g->m_warps / 4) * 64 +
+                  thread % 128 / 32 * 16 + lane / 4 + 8 * (q % 2);
+    int64_t col = r / (4 * word) * g->inst_k + q / 2 * 4 * word +
+                  lane % 4 * word + r % word;
+
+    return row * g->shape.k + col;
+}
+
+// Whether registers are numbered as the instruction has them.
+static bool in_order(Emit *e, const Wgmma *w, const IrBuffer *b,
+                     int64_t point(const Wgmma *w, int thread, int r))
+{
+    const PlanFragment *f = e->plan->fragments[b->id];
+    int32_t *at = plan_points(e->arena, f, e->threads);
+
+    for (int i = 0; at && i < e->threads * f->locals; i++)
+        if (at[i] != point(w, i / f->locals, i % f->locals))
+            return false;
+    return at != NULL;
+}
+
+// Upstream's plan has products for the unit that are not written here yet.
+static bool is_taken(Emit *e, const Wgmma *w)
+{
+    const PlanGemm *g = w->g;
+    bool a_fits = w->from_registers
+                      ? !g->shape.trans_a && g->shape.m == 16 * g->m_warps &&
+                            in_order(e, w, g->a, point_of_a)
+                      : w->a.shared->swizzle && in_shared(e, g->a);
+
+    return !g->shape.group && has_word(g->a->dtype) &&
+           g->a->dtype == g->b->dtype && g->c->dtype == DT_F32 &&
+           in_registers(e, g->c) && is_whole(g, 0) && is_whole(g, 1) &&
+           is_whole(g, 2) && a_fits && w->b.shared->swizzle &&
+           in_order(e, w, g->c, point_of_c);
+}
+
+// ---- the instruction -------------------------------------------------------
 
 static void list(TextBuf *out, int first, int n)
 {
@@ -195,6 +267,12 @@ void wgmma(Emit *e, const PlanGemm *g)
                .b = operand_of(e, g->b, h->b_col, h->b_row),
                .from_registers = in_registers(e, g->a), .n = columns_of(n)};
 
+    if (e->plan->rules == PLAN_TILELANG && !is_taken(e, &w)) {
+        refuse(e, "wgmma of these operands ('%.*s' of %s, '%.*s')",
+               TEXT_ARG(g->a->name), dtype_info(g->a->dtype)->name,
+               TEXT_ARG(g->c->name));
+        return;
+    }
     w.name = name_of_function(e, &w);
     function(e, &w);
     open_brace(e, "{");

@@ -1,5 +1,5 @@
-// fed.c - rules `tilelang`, sm_90: the loop that upstream's producer warps feed,
-// as a feed of ours.
+// fed.c - rules `tilelang`, sm_90: what upstream's producer warps bring, as a
+// feed of ours.
 //
 // The plan says what TMA brings and what producers copy by themselves. They go
 // their own way from the start of the kernel here, so that what they need on
@@ -61,7 +61,8 @@ static void take_box(Fed *f, IrStmt *s, bool bulk, bool in_loop)
     IrBuffer *tile;
 
     if (s->op != OP_COPY || !resolve(f, s, &c.map)) {
-        give_up(f, s, "TMA of this kind");
+        give_up(f, s, s->op == OP_IM2COL ? "T.im2col by TMA"
+                                         : "TMA of this kind");
         return;
     }
     tile = c.map.dst.buffer;
@@ -91,7 +92,9 @@ static void note_tile(void *ctx, IrBuffer *b, bool is_store)
 
     if (is_store && b->scope == SCOPE_SHARED)
         g->tile = b;
-    g->ok &= is_store || b->scope == SCOPE_GLOBAL;
+    const FeedFind *f = &g->f->find;
+    g->ok &= is_store || f->repeated[b->id] ||
+             (b->scope == SCOPE_GLOBAL && !b->pointed && !f->stored[b->id]);
 }
 
 static bool know_loop(void *ctx, IrStmt *s)

@@ -20,6 +20,30 @@ def settings(p, size):
 SOME = ("gemm", "fa", "mla_decode_hopper", "gqa_fwd", "gemm_int4",
         "gemm_splitk", "layer_norm", "linear_attention")
 REFUSED = ("topk", "gemm_fp8_block")
+# Upstream's rules for an sm_90: a loop that producers feed in another loop, one
+# past some scalars, tiles that producers copy themselves, two loops.
+FED = (
+    ("gemm_streamk", "M=70 N=80 K=152 num_blocks=4 block_M=64 block_N=32 "
+     "block_K=32 num_stages=2 threads=128"),
+    ("grouped_gemm", "total_M=70 N=56 K=48 groups=4 block_M=64 block_N=32 "
+     "block_K=16 num_stages=2 threads=128"),
+    ("grouped_gemm", "total_M=70 N=56 K=20 groups=4 block_M=64 block_N=32 "
+     "block_K=16 num_stages=2 threads=128"),
+    ("linear_attention", "batch=1 heads=2 seq_len=70 dim=32 dim_v=24 chunk=64 "
+     "block_V=16 num_stages=2 threads=128"),
+    ("gqa_bwd", "batch=1 heads=2 groups=1 seq_len=70 dim=32 block_M=64 "
+     "block_N=64 num_stages=1 threads=128 is_causal=True"),
+)
+
+
+def fed():
+    programs = {name: p for name, p, _ in launches(folder, ["small/1"],
+                                                   settings)}
+    rows = [(p, d) for _, p, d in launches(folder, ["fed/1"], settings)]
+    rows += [(programs[name], dict(w.split("=") for w in size.split()))
+             for name, size in FED]
+    for p, d in rows:
+        yield ["--as", "tilelang", "--target", "h100"] + words(folder, p, d)
 
 
 def upstream(sizes):
@@ -74,6 +98,8 @@ ours = [s for s in sizes if s not in theirs]
 cases = [(words(folder, p, d), False)
          for _, p, d in launches(folder, ours, settings)]
 cases += [(case, False) for case in upstream(theirs)]
+if theirs:
+    cases += [(case, False) for case in fed()]
 cases += [(words(folder, p, d), True) for _, p, d in exact()]
 cases += [(case, False) for case in files()]
 print(f"1..{len(cases)}")
