@@ -83,8 +83,7 @@ static int run(char **words, int count)
     Cli c = {.arena = arena_create(), .command = COMMAND_COUNT,
              .started = time_now()};
     if (!cli_command_find(words[0], &c.command))
-        cli_usage(NULL, "unknown command '%s'; 'tilesim --help' lists them",
-                  words[0]);
+        cli_unknown_command(words[0]);
     c.sources = sources_create();
     c.ops = op_table_create(c.arena);
     cli_parse(&c, words + 1, count - 1);

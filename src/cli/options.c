@@ -56,6 +56,18 @@ bool cli_command_find(const char *name, CommandId *out)
     return false;
 }
 
+_Noreturn void cli_unknown_command(const char *name)
+{
+    NearWord near = {.name = text_of(name)};
+
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        near_try(&near, text_of(commands[i].name));
+    if (near.word.len)
+        cli_usage(NULL, "unknown command '%s'; did you mean '%.*s'?", name,
+                  TEXT_ARG(near.word));
+    cli_usage(NULL, "unknown command '%s'; 'tilesim --help' lists them", name);
+}
+
 static OptionId nearest_option(const Cli *c, Text name)
 {
     OptionId best = OPT_COUNT;

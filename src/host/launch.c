@@ -171,8 +171,9 @@ static void check_defines(Making *m, const Function *fn, bool more)
 {
     const IrKernel *ir = m->made->ir;
     for (int i = 0; i < m->o->define_count; i++) {
-        Text name = m->o->defines[i].name, near = {0};
-        int best = 4;
+        Text name = m->o->defines[i].name;
+        NearWord near = {.name = name};
+        TextBuf takes = {0};
         Value v;
         if ((fn && launch_takes(fn, name)) || is_late(ir, name)
             || (more && kernel_argument(m->made, name, &v)))
@@ -180,17 +181,19 @@ static void check_defines(Making *m, const Function *fn, bool more)
         for (int j = 0; fn && j < function_param_count(fn); j++) {
             bool has;
             Text p = function_param(fn, j, &v, &has);
-            if (text_distance(p, name) < best) {
-                best = text_distance(p, name);
-                near = p;
-            }
+            near_try(&near, p);
+            buf_printf(&takes, "%s%.*s", j ? ", " : "", TEXT_ARG(p));
         }
         diag_error(m->h->options.diag, EXIT_USAGE, (Span){0}, "unknown-define",
                    "-D %.*s: '%.*s' has no such argument or size",
                    TEXT_ARG(name), TEXT_ARG(m->c->name));
-        if (near.len)
+        if (near.word.len)
             diag_note(m->h->options.diag, (Span){0}, "did you mean '%.*s'?",
-                      TEXT_ARG(near));
+                      TEXT_ARG(near.word));
+        else if (takes.len)
+            diag_note(m->h->options.diag, (Span){0}, "it takes %.*s",
+                      (int)takes.len, takes.at);
+        buf_release(&takes);
         m->made = NULL;
         return;
     }
@@ -227,6 +230,23 @@ static bool shapes_from_files(Making *m, const Function *fn, Dict *given)
     return true;
 }
 
+// A number that is none for us would go as a text.
+static bool check_number(const Making *m, const NamedText *d)
+{
+    size_t from = d->value.len && strchr("+-", d->value.at[0]) ? 1 : 0;
+
+    for (size_t i = from; i < d->value.len; i++)
+        if (d->value.at[i] < '0' || d->value.at[i] > '9')
+            return true;
+    if (d->value.len - from < 19
+        || lang_literal(m->h->lang, d->value).kind == VAL_INT)
+        return true;
+    diag_error(m->h->options.diag, EXIT_USAGE, (Span){0}, "bad-define",
+               "-D %.*s: %.*s is too large: an integer has 64 bits",
+               TEXT_ARG(d->name), TEXT_ARG(d->value));
+    return false;
+}
+
 static void make_from_jit(Making *m, JitObject *j)
 {
     Lang *l = m->h->lang;
@@ -234,6 +254,8 @@ static void make_from_jit(Making *m, JitObject *j)
     Dict *given = v_dict(l).dict;
     for (int i = 0; i < m->o->define_count; i++) {
         const NamedText *d = &m->o->defines[i];
+        if (!check_number(m, d))
+            return;
         if (j->eager || j->plain || launch_takes(fn, d->name))
             dict_set(l, given, v_str(d->name), lang_literal(l, d->value));
     }

@@ -55,13 +55,20 @@ static void check_keywords(Lang *l, const Args *args, const char *function,
                            const char *const *known, int count)
 {
     for (int i = 0; i < args->keyword_count; i++) {
+        NearWord near = {.name = args->names[i]};
         bool ok = false;
-        for (int j = 0; j < count; j++)
+        for (int j = 0; j < count; j++) {
             ok = ok || text_is(args->names[i], known[j]);
-        if (!ok)
-            lang_raise(l, "TypeError", args->at_span,
-                       "%s() has no argument '%.*s'", function,
-                       TEXT_ARG(args->names[i]));
+            near_try(&near, text_of(known[j]));
+        }
+        if (ok)
+            continue;
+        if (near.word.len)
+            lang_raise(l, "TypeError", args->at_span, "%s() has no argument "
+                       "'%.*s'; did you mean '%.*s'?", function,
+                       TEXT_ARG(args->names[i]), TEXT_ARG(near.word));
+        lang_raise(l, "TypeError", args->at_span, "%s() has no argument '%.*s'",
+                   function, TEXT_ARG(args->names[i]));
     }
 }
 

@@ -58,6 +58,9 @@ IrExpr *to_expr(Lang *l, Value v, Span at)
         lang_raise(l, "TypeError", at,
                    "a slice of '%.*s' is not a value: index single elements "
                    "in T.Parallel", TEXT_ARG(v.region->buffer->name));
+    case VAL_STR:
+        lang_raise(l, "TypeError", at, "the str '%.*s' cannot be used in device "
+                   "code", TEXT_ARG(v.s));
     default:
         lang_raise(l, "TypeError", at, "%s cannot be used in device code",
                    v.kind == VAL_NONE ? "None" : value_type_name(v));

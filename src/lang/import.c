@@ -242,6 +242,25 @@ static Module *from_files(Lang *l, Text name, Span at)
     return m ? m : sibling(l, TEXT(""), name, at);
 }
 
+// What nobody knows may be a name of ours with a slip in it.
+static void warn_slip(Lang *l, Text name, Span at)
+{
+    static const char *const known[] = {
+        "argparse", "functools", "itertools", "math", "numpy", "tilelang",
+        "tilelang.autotuner", "tilelang.language", "tilelang.layout",
+        "tilelang.profiler", "tilelang.testing", "torch", "torch.nn",
+        "torch.nn.functional", "typing",
+    };
+    NearWord near = {.name = name};
+
+    for (size_t i = 0; i < countof(known); i++)
+        near_try(&near, text_of(known[i]));
+    if (near.word.len && near.distance < 3)
+        diag_warning(l->options.diag, at, "unknown-module", "nothing is known "
+                     "of the module '%.*s'; did you mean '%.*s'?",
+                     TEXT_ARG(name), TEXT_ARG(near.word));
+}
+
 Module *import_module(Lang *l, Text name, Span at)
 {
     Module *m = map_get(&l->modules, name);
@@ -259,6 +278,8 @@ Module *import_module(Lang *l, Text name, Span at)
         not_found(l, name, at);
     if (!m)
         m = opaque_module(l, name);
+    if (m->opaque)
+        warn_slip(l, name, at);
     map_set(l->options.arena, &l->modules, text_copy(l->options.arena, name),
             m);
     return m;
@@ -432,6 +453,8 @@ static void import_from(Lang *l, Frame *f, const Ast *s)
         }
         if (m) {
             v = member(l, m, alias);
+            if (v.kind == VAL_MODULE && v.module->opaque)
+                warn_slip(l, v.module->name, alias->at);
         } else {                                // from . import name
             Module *file = sibling(l, folder_of_file(l, s->at.file),
                                    alias->text, alias->at);

@@ -279,6 +279,18 @@ double value_to_float(Lang *l, Value v, const char *what, Span at)
                value_type_name(v));
 }
 
+_Noreturn static void no_dtype(Lang *l, Text name, Span at)
+{
+    NearWord near = {.name = name};
+
+    for (int t = 0; t < DT_COUNT; t++)
+        near_try(&near, text_of(dtype_info((DType)t)->name));
+    if (near.word.len)
+        lang_raise(l, "ValueError", at, "there is no dtype '%.*s'; did you "
+                   "mean '%.*s'?", TEXT_ARG(name), TEXT_ARG(near.word));
+    lang_raise(l, "ValueError", at, "there is no dtype '%.*s'", TEXT_ARG(name));
+}
+
 DType value_to_dtype(Lang *l, Value v, Span at)
 {
     DType t;
@@ -305,8 +317,7 @@ DType value_to_dtype(Lang *l, Value v, Span at)
                    "expected a dtype such as T.float16 or \"float16\", not %s",
                    value_type_name(v));
     if (!dtype_find(v.s, &t))
-        lang_raise(l, "ValueError", at, "there is no dtype '%.*s'",
-                   TEXT_ARG(v.s));
+        no_dtype(l, v.s, at);
     return t;
 }
 
@@ -589,20 +600,11 @@ bool value_equal(Lang *l, Value a, Value b)
 
 Text nearest_name(const Map *map, Text name, Text best)
 {
-    int limit = name.len < 6 ? 1 : name.len < 12 ? 2 : 3;
-    int least = best.len ? text_distance(best, name) : limit + 1;
+    NearWord near = {.name = name, .word = best,
+                     .distance = text_distance(best, name)};
 
-    for (int i = 0; i < map->len; i++) {
-        Text key = map->at[i].key;
-        int d;
-
-        if (text_starts(key, "__") && !text_starts(name, "_"))
-            continue;
-        d = text_distance(key, name);
-        if (d < least && d < (int)name.len) {
-            least = d;
-            best = key;
-        }
-    }
-    return best;
+    for (int i = 0; i < map->len; i++)
+        if (!text_starts(map->at[i].key, "__") || text_starts(name, "_"))
+            near_try(&near, map->at[i].key);
+    return near.word;
 }

@@ -74,6 +74,12 @@ Text text_format(Arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
 bool text_to_i64(Text t, int64_t *out);         // decimal, sign; false: not one
 bool text_to_f64(Text t, double *out);          // the whole text or false
 int text_distance(Text a, Text b);              // edits, for "did you mean"
+// The word that is nearest to `name` of those tried, or none (length 0).
+typedef struct {
+    Text name, word;
+    int distance;
+} NearWord;
+void near_try(NearWord *n, Text word);
 uint64_t text_hash(Text t);
 // Columns a terminal needs for the UTF-8 text `t`; a tab counts 1.
 int text_width(Text t);

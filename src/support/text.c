@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "support/support_int.h"
 
@@ -183,6 +184,20 @@ int text_distance(Text a, Text b)
         now = free_row;
     }
     return last[b.len];
+}
+
+void near_try(NearWord *n, Text word)
+{
+    size_t len = n->name.len;
+    int limit = len < 6 ? 1 : len < 12 ? 2 : 3;
+    bool same = word.len == len && strncasecmp(word.at, n->name.at, len) == 0;
+    int d = same ? 0 : text_distance(word, n->name);
+
+    if (d <= limit && (same || d < (int)len) &&
+        (!n->word.len || d < n->distance)) {
+        n->word = word;
+        n->distance = d;
+    }
 }
 
 // FNV-1a with a closing mix, so that the low bits may pick a slot.
