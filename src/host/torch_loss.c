@@ -138,6 +138,12 @@ static Value fn_embedding(Host *h, const Args *args)
 
 // ---- convolution ------------------------------------------------------------
 
+typedef struct {
+    const char *name;
+    int64_t step[2], pad[2], spread[2], groups, out[2];
+    Span at;
+} Convolution;
+
 static void pair(Host *h, Value v, int64_t fallback, int64_t out[2], Span at)
 {
     out[0] = out[1] = fallback;
@@ -160,18 +166,83 @@ static Value padded(Host *h, Value x, const int64_t by[2], Span at)
 }
 
 // [n, rows, cols, channels, kh, kw]: what each result looks at.
-static Tensor windows(const Tensor *x, const Tensor *w, const int64_t out[2],
-                      const int64_t step[2], const int64_t spread[2])
+static Tensor windows(const Convolution *c, const Tensor *x, const Tensor *w)
 {
     const int64_t *s = x->strides;
     return (Tensor){
         .storage = x->storage, .dtype = x->dtype, .offset = x->offset,
         .rank = 6,
-        .shape = {x->shape[0], out[0], out[1], x->shape[1], w->shape[2],
+        .shape = {x->shape[0], c->out[0], c->out[1], x->shape[1], w->shape[2],
                   w->shape[3]},
-        .strides = {s[0], s[2] * step[0], s[3] * step[1], s[1],
-                    s[2] * spread[0], s[3] * spread[1]},
+        .strides = {s[0], s[2] * c->step[0], s[3] * c->step[1], s[1],
+                    s[2] * c->spread[0], s[3] * c->spread[1]},
     };
+}
+
+// One group: [n * rows * cols, channels of w].
+static Value convolve(Host *h, const Convolution *c, const Tensor *x,
+                      const Tensor *w)
+{
+    int64_t flat[2] = {x->shape[0] * c->out[0] * c->out[1],
+                       x->shape[1] * w->shape[2] * w->shape[3]};
+    Tensor seen = windows(c, x, w);
+    Value a = torch_reshaped(h, &seen, 2, flat, c->at);
+    flat[0] = w->shape[0];
+    Value b = torch_reshaped(h, w, 2, flat, c->at);
+    return torch_matmul(h, a, torch_transposed(h, b, 0, 1), c->at);
+}
+
+static Value all_groups(Host *h, const Convolution *c, const Tensor *x,
+                        const Tensor *w)
+{
+    int64_t in = w->shape[1], out = w->shape[0] / c->groups;
+    int64_t shape[2] = {x->shape[0] * c->out[0] * c->out[1], w->shape[0]};
+
+    if (c->groups == 1)
+        return convolve(h, c, x, w);
+    Value y = torch_filled(h, x->dtype, 2, shape, v_int(0), c->at);
+    for (int64_t g = 0; g < c->groups; g++) {
+        Tensor part = tensor_slice(x, 1, g * in, in, 1);
+        Tensor kernel = tensor_slice(w, 0, g * out, out, 1);
+        Tensor to = tensor_slice(tensor_of(y), 1, g * out, out, 1);
+        tensor_assign(&to, tensor_of(convolve(h, c, &part, &kernel)));
+    }
+    return y;
+}
+
+static void check_convolution(Host *h, Convolution *c, const Tensor *x,
+                              const Tensor *w)
+{
+    if (c->groups < 1 || w->shape[0] % c->groups
+        || x->shape[1] != w->shape[1] * c->groups)
+        lang_raise(h->lang, "RuntimeError", c->at, "%s(): %lld channels of the "
+                   "input are no %lld groups of %lld for %lld results", c->name,
+                   (long long)x->shape[1], (long long)c->groups,
+                   (long long)w->shape[1], (long long)w->shape[0]);
+    for (int i = 0; i < 2; i++) {
+        int64_t reach = c->spread[i] * (w->shape[2 + i] - 1) + 1;
+        if (c->step[i] < 1 || c->spread[i] < 1 || x->shape[2 + i] < reach)
+            lang_raise(h->lang, "RuntimeError", c->at,
+                       "%s(): the kernel is larger than the input", c->name);
+        c->out[i] = (x->shape[2 + i] - reach) / c->step[i] + 1;
+    }
+}
+
+// Of x [n, channels, rows, cols] and w [results, channels, kh, kw].
+static Value convolution(Host *h, Convolution *c, Value input, const Tensor *w,
+                         Value bias)
+{
+    Value in = padded(h, input, c->pad, c->at);
+    Tensor *x = tensor_of(in);
+    check_convolution(h, c, x, w);
+    tensor_data(x);
+    Value y = all_groups(h, c, x, w);
+    if (torch_given(bias))
+        y = torch_binary(h, LANE_OP_ADD, y, bias, DT_NONE, c->at);
+    int64_t shape[4] = {x->shape[0], c->out[0], c->out[1], w->shape[0]};
+    y = torch_reshaped(h, tensor_of(y), 4, shape, c->at);
+    Tensor view = tensor_permute(tensor_of(y), (int[]){0, 3, 1, 2}), whole;
+    return torch_result(h, tensor_contiguous(&whole, &view), whole, c->at);
 }
 
 static Value fn_conv2d(Host *h, const Args *args)
@@ -180,42 +251,43 @@ static Value fn_conv2d(Host *h, const Args *args)
                "dilation=", "groups=");
     Tensor *x = torch_tensor(h, v[0], "input", at);
     Tensor *w = torch_tensor(h, v[1], "weight", at);
-    int64_t step[2], pad[2], spread[2], out[2], flat[2];
-    pair(h, v[3], 1, step, at);
-    pair(h, v[4], 0, pad, at);
-    pair(h, v[5], 1, spread, at);
-    if (x->rank != 4 || w->rank != 4 || x->shape[1] != w->shape[1]
-        || torch_int(h, v[6], "groups", 1, at) != 1)
+    Convolution c = {.name = "conv2d", .at = at,
+                     .groups = torch_int(h, v[6], "groups", 1, at)};
+    pair(h, v[3], 1, c.step, at);
+    pair(h, v[4], 0, c.pad, at);
+    pair(h, v[5], 1, c.spread, at);
+    if (x->rank != 4 || w->rank != 4)
         lang_unsupported(h->lang, at, "conv2d() but of [n, c, h, w] and "
-                         "[k, c, y, x] in one group");
-    Value in = padded(h, v[0], pad, at);
-    x = tensor_of(in);
-    for (int i = 0; i < 2; i++) {
-        int64_t reach = spread[i] * (w->shape[2 + i] - 1) + 1;
-        if (step[i] < 1 || spread[i] < 1 || x->shape[2 + i] < reach)
-            lang_raise(h->lang, "RuntimeError", at,
-                       "conv2d(): the kernel is larger than the input");
-        out[i] = (x->shape[2 + i] - reach) / step[i] + 1;
-    }
-    tensor_data(x);
-    Tensor seen = windows(x, w, out, step, spread);
-    flat[0] = x->shape[0] * out[0] * out[1];
-    flat[1] = x->shape[1] * w->shape[2] * w->shape[3];
-    Value a = torch_reshaped(h, &seen, 2, flat, at);
-    flat[0] = w->shape[0];
-    Value b = torch_reshaped(h, w, 2, flat, at);
-    Value y = torch_matmul(h, a, torch_transposed(h, b, 0, 1), at);
-    if (torch_given(v[2]))
-        y = torch_binary(h, LANE_OP_ADD, y, v[2], DT_NONE, at);
-    int64_t shape[4] = {x->shape[0], out[0], out[1], w->shape[0]};
-    y = torch_reshaped(h, tensor_of(y), 4, shape, at);
-    Tensor view = tensor_permute(tensor_of(y), (int[]){0, 3, 1, 2}), whole;
-    return torch_result(h, tensor_contiguous(&whole, &view), whole, at);
+                         "[k, c, y, x]");
+    return convolution(h, &c, v[0], w, v[2]);
+}
+
+// As conv2d of one row.
+static Value fn_conv1d(Host *h, const Args *args)
+{
+    TORCH_BIND("conv1d", "input", "weight", "bias=", "stride=", "padding=",
+               "dilation=", "groups=");
+    Tensor *x = torch_tensor(h, v[0], "input", at);
+    Tensor *w = torch_tensor(h, v[1], "weight", at);
+    Convolution c = {.name = "conv1d", .at = at,
+                     .groups = torch_int(h, v[6], "groups", 1, at)};
+    pair(h, v[3], 1, c.step, at);
+    pair(h, v[4], 0, c.pad, at);
+    pair(h, v[5], 1, c.spread, at);
+    if (x->rank != 3 || w->rank != 3)
+        lang_unsupported(h->lang, at, "conv1d() but of [n, c, l] and [k, c, x]");
+    c.step[0] = c.spread[0] = 1;
+    c.pad[0] = 0;
+    Tensor rows = tensor_unsqueeze(w, 2);
+    Value in = torch_view(h, x, tensor_unsqueeze(x, 2));
+    Tensor *y = tensor_of(convolution(h, &c, in, &rows, v[2]));
+    return torch_view(h, y, tensor_select(y, 2, 0));
 }
 
 const TorchRow torch_loss_rows[] = {
     TORCH_ROW(mse_loss, IN_NN), TORCH_ROW(l1_loss, IN_NN),
     TORCH_ROW(kl_div, IN_NN), TORCH_ROW(cross_entropy, IN_NN),
     TORCH_ROW(one_hot, IN_NN), TORCH_ROW(embedding, IN_NN),
-    TORCH_ROW(conv2d, IN_TORCH | IN_NN), TORCH_END,
+    TORCH_ROW(conv1d, IN_TORCH | IN_NN), TORCH_ROW(conv2d, IN_TORCH | IN_NN),
+    TORCH_END,
 };

@@ -904,3 +904,12 @@ for t in ["i64", "i32", "u8"]:
 case("return torch.bincount(a), a.bincount(minlength=2)", "a:i64=0")
 case("torch.bincount(a - 3)", "a:i64=7/<3")
 case("torch.bincount(a)", "a=3")
+each(["f32"], "return F.conv1d(a, w), F.conv1d(a, w, b, stride=2, padding=1),"
+     " torch.conv1d(a, w, padding=3, dilation=2)", "a=2,4,7/q", "w=6,4,3/q",
+     "b=6/q")
+each(["f32"], "return F.conv1d(a, w, b, groups=2), F.conv1d(a, w, groups=2,"
+     " padding=1, stride=3)", "a=2,4,7/q", "w=6,2,3/q", "b=6/q")
+each(["f32"], "return F.conv2d(a, w, groups=4), F.conv2d(a, w, b, groups=4,"
+     " padding=1)", "a=1,4,5,6/q", "w=4,1,3,2/q",
+     "b=4/q")
+case("F.conv1d(a, w, groups=2)", "a=2,4,7/q", "w=6,4,3/q")
