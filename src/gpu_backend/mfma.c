@@ -524,12 +524,11 @@ void mfma(Emit *e, const PlanGemm *g, const Matrix *a, const Matrix *b)
         line(e, "float sums[%d];", count);
         convert_sums(e, g, count, false);
     }
-    // Waves that multiply go before those that calculate in between.
-    bool first = p.slots && e->launch->gemm_count > 1;
-    if (first)
+    // Waves that multiply go before those that calculate, or bring tiles.
+    if (p.slots)
         line(e, "priority<1>();");
     all_steps(e, &p, sums);
-    if (first)
+    if (p.slots)
         line(e, "priority<0>();");
     if (narrow_sums)
         convert_sums(e, g, count, true);
