@@ -221,6 +221,31 @@ static Value fn_normalize(Host *h, const Args *args)
     return narrow(&c, op2(&c, LANE_OP_DIV, x, n));
 }
 
+// x y / (|x| |y|) along dim, no length counting as less than eps.
+static Value fn_cosine_similarity(Host *h, const Args *args)
+{
+    TORCH_BIND("cosine_similarity", "x1", "x2", "dim=", "eps=");
+    Wide c;
+    Value side[2] = {widen(&c, h, v[0], at), widen(&c, h, v[1], at)};
+    Value dim = torch_given(v[2]) ? v[2] : v_int(1), lengths = V_NONE;
+    int rank = tensor_of(side[0])->rank;
+    if (rank != tensor_of(side[1])->rank)
+        lang_unsupported(h->lang, at, "cosine_similarity() of tensors with %d "
+                         "and %d dimensions", rank, tensor_of(side[1])->rank);
+    uint32_t mask = torch_dims(h, dim, rank, at);
+    for (int i = 0; i < 2; i++) {
+        Tensor out;
+        bool ok = tensor_norm(&h->heap, &out, tensor_of(side[i]), REDUCE_NORM,
+                              mask, false, c.w, 2);
+        Value n = torch_result(h, ok, out, at);
+        n = op2(&c, LANE_OP_MAXNAN, n, number(&c, v[3], 1e-8));
+        lengths = torch_keep(i ? op2(&c, LANE_OP_MUL, lengths, n) : n);
+    }
+    Value product = op2(&c, LANE_OP_MUL, side[0], side[1]);
+    Value sum = torch_reduce(h, product, REDUCE_SUM, mask, false, c.w, at);
+    return narrow(&c, op2(&c, LANE_OP_DIV, sum, lengths));
+}
+
 // ---- padding ----------------------------------------------------------------
 
 // [left, right] of the last dimension, then of the one before, ...
@@ -356,6 +381,7 @@ const TorchRow torch_nn_rows[] = {
     TORCH_ROW(leaky_relu, IN_NN), TORCH_ROW(elu, IN_NN),
     TORCH_ROW(linear, IN_NN), TORCH_ROW(layer_norm, IN_NN),
     TORCH_ROW(rms_norm, IN_NN), TORCH_ROW(normalize, IN_NN),
+    TORCH_ROW(cosine_similarity, IN_TORCH | IN_NN),
     TORCH_ROW(pad, IN_NN), TORCH_ROW(scaled_dot_product_attention, IN_NN),
     TORCH_END,
 };

@@ -913,3 +913,7 @@ each(["f32"], "return F.conv2d(a, w, groups=4), F.conv2d(a, w, b, groups=4,"
      " padding=1)", "a=1,4,5,6/q", "w=4,1,3,2/q",
      "b=4/q")
 case("F.conv1d(a, w, groups=2)", "a=2,4,7/q", "w=6,4,3/q")
+each(FLOATS, "return F.cosine_similarity(a, b), F.cosine_similarity(a, b, dim=0),"
+     " torch.cosine_similarity(a[0], b[1], dim=-1), F.cosine_similarity(a, a, -1)",
+     "a=3,5/n", "b=3,5/n", tol=(8, 1))
+case("F.cosine_similarity(a, a * 0)", "a=2,3/n")
