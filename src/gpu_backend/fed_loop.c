@@ -26,7 +26,6 @@ typedef struct {
     Stmts all;
     int lead, rest;                 // where they end; rest .. all.len: the tail
     bool *late;                     // by copy: read by the tail alone
-    bool *worked;                   // by copy: written in the loop
 } Body;
 
 static bool reads_ring(Emit *e, const Body *b, int from, int to,
@@ -70,8 +69,7 @@ static bool own_rings(Emit *e, Body *b)
 static Body split(Emit *e, IrStmt *loop)
 {
     const PlanFeed *f = &e->launch->feed;
-    Body b = {.late = new_array(e->arena, bool, f->count + 1),
-              .worked = new_array(e->arena, bool, f->count + 1)};
+    Body b = {.late = new_array(e->arena, bool, f->count + 1)};
 
     flatten(e, f->guard ? f->guard->then : loop->then, &b.all);
     int n = b.rest = b.all.len;
@@ -84,9 +82,6 @@ static Body split(Emit *e, IrStmt *loop)
         b.rest = n - 1;
     else
         memset(b.late, 0, sizeof *b.late * (size_t)f->count);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < f->count; j++)
-            b.worked[j] |= writes(e, b.all.at[i], f->copies[j].map.dst.buffer);
     return b;
 }
 
@@ -118,6 +113,30 @@ static void wait_rings(Emit *e, const Body *b, IrStmt *s, bool *waited)
     }
 }
 
+// A ring that the threads themselves use, not the matrix unit alone.
+static bool used_by_threads(Emit *e, const Body *b, const PlanFeedCopy *c)
+{
+    for (int i = 0; i < b->all.len; i++)
+        if (!wgmma_of(e, b->all.at[i]) && reads_ring(e, b, i, i + 1, c))
+            return true;
+    return false;
+}
+
+// Where threads read or wrote, the copy engine may write once a fence is behind
+// that: reads may still be under way when their warp arrives.
+static void finish_uses(Emit *e, const Body *b, const bool *done)
+{
+    const PlanFeed *f = &e->launch->feed;
+
+    for (int i = 0; i < f->count; i++) {
+        const PlanFeedCopy *c = &f->copies[i];
+        if (done[i] && !c->by_threads && used_by_threads(e, b, c)) {
+            line(e, "fence_async();");
+            return;
+        }
+    }
+}
+
 static void give_back(Emit *e, const Body *b, const bool *done)
 {
     const PlanFeed *f = &e->launch->feed;
@@ -126,10 +145,10 @@ static void give_back(Emit *e, const Body *b, const bool *done)
     for (int i = 0; i < f->count; i++) {
         if (!done[i])
             continue;
-        if (b->worked[i] && !f->copies[i].by_threads)
-            line(e, "fence_async();");
-        if (!any || b->worked[i])
+        if (!any) {
+            finish_uses(e, b, done);
             line(e, "sync_warp();");
+        }
         any = true;
         line(e, "if (lane == 0)");
         line(e, "    barrier_arrive(%.*s);",

@@ -1,4 +1,5 @@
 // emulated_instructions.h - goes where a kernel's text has "instructions".
+#include "emulated_proxies.h"
 
 static inline float bits_f32(u32 x) { float r; memcpy(&r, &x, 4); return r; }
 static inline u32 f32_bits(float x) { u32 r; memcpy(&r, &x, 4); return r; }
@@ -85,6 +86,7 @@ static inline void named_arrive(int id, int n) { emulator.arrive_some(id, n); }
 template <int tiles, bool trans>
 static inline void load_tiles(u32 *r, const void *p)
 {
+    note_read(p);
     Lanes<const u16 *> row = all_of((const u16 *)p);
     int t = emulator.lane();
     for (int i = 0; i < tiles; i++) {
@@ -305,9 +307,12 @@ static inline void finish_copies(int before)
     int kept = 0;
     for (int i = 0; i < c->count; i++) {
         const Pending *p = &c->at[i];
-        if (p->group >= before)
+        if (p->group >= before) {
             c->at[kept++] = *p;
-        else if (p->from)
+            continue;
+        }
+        note_written(p->to);
+        if (p->from)
             memcpy(p->to, p->from, p->bytes);
         else
             memset(p->to, 0, p->bytes);
@@ -417,6 +422,7 @@ static inline void tma_load(void *to, const TensorMap *m, u64 *full,
     Boxed x(m);
     for (int i = 0; i < x.n; i++) {
         const char *from = x.in_tensor(c, i);
+        unit_writes(x.in_tile(to, i));
         if (from)
             memcpy(x.in_tile(to, i), from, x.size);
         else
@@ -430,6 +436,7 @@ static inline void tma_store(const TensorMap *m, const void *from,
     Boxed x(m);
     for (int i = 0; i < x.n; i++) {
         char *to = x.in_tensor(c, i);
+        unit_reads(x.in_tile(from, i));
         if (to)
             memcpy(to, x.in_tile(from, i), x.size);
     }
@@ -505,7 +512,6 @@ static inline void bulk_store(void *to, const void *from, int bytes)
 
 // ---- wgmma: done at once
 
-static inline void fence_async() {}
 static inline void wgmma_fence() {}
 static inline void wgmma_commit() {}
 template <int n> static inline void wgmma_wait() {}
@@ -534,8 +540,10 @@ static inline char *matrix_at(u64 d, bool across, int size, int row, int k)
 template <int size, typename Value>
 static inline float matrix_value(u64 d, bool across, int row, int k, Value v)
 {
+    const char *p = matrix_at(d, across, size, row, k);
     u32 w = 0;
-    memcpy(&w, matrix_at(d, across, size, row, k), size);
+    unit_reads(p);
+    memcpy(&w, p, size);
     return v(w);
 }
 // The least exponent of a format, by what decodes it.

@@ -94,12 +94,14 @@ static int write_wgmma(FILE *f, const char *line, const char **end)
     return 1;
 }
 
-// Shared memory that a launch gives is the emulator's.
+// Shared memory that a launch gives is the emulator's, and it hears of moves.
 static void write_line(FILE *f, const char *line, const char *end)
 {
     const char *word = strstr(line, "extern __shared__ "), *name;
 
     if (!word || word > end) {
+        if (!strncmp(line, "    *(Bytes<n> *)to = ", 22))
+            fprintf(f, "    note_move(to, from);\n");
         fwrite(line, 1, (size_t)(end - line), f);
         return;
     }
