@@ -67,7 +67,6 @@ typedef enum {
 } GfxCounter;
 
 const char *gfx_counter_name(GfxCounter c);
-const char *gfx_counter_doc(GfxCounter c);
 
 typedef struct {
     int64_t count[GFX_COUNTERS];

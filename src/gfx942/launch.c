@@ -148,19 +148,12 @@ void gfx_finding_put(TextBuf *b, const GfxObject *o, const GfxFinding *f)
     }
 }
 
-static const struct {
-    const char *name, *doc;
-} counters[] = {
-#define GFX_COUNTER(id, name, doc) [COUNT_##id] = {name, doc},
-#include "gfx942/counter.def"
-};
-
 const char *gfx_counter_name(GfxCounter c)
 {
-    return counters[c].name;
-}
+    static const char *const names[] = {
+#define GFX_COUNTER(id, name, doc) [COUNT_##id] = name,
+#include "gfx942/counter.def"
+    };
 
-const char *gfx_counter_doc(GfxCounter c)
-{
-    return counters[c].doc;
+    return names[c];
 }

@@ -11,7 +11,6 @@ typedef struct {
 } GpuPart;
 
 struct GpuDialect {
-    const char *name;           // "cuda"
     const char *title;          // "CUDA"
     DeviceVendor vendor;
     const char *kernel;         // of a function that is launched

@@ -474,7 +474,6 @@ static const GpuPart parts[] = {
 };
 
 static const GpuDialect cuda = {
-    .name = "cuda",
     .title = "CUDA",
     .vendor = VENDOR_NVIDIA,
     .kernel = "extern \"C\" __global__ void",
@@ -498,9 +497,4 @@ static const GpuDialect cuda = {
 const GpuDialect *gpu_dialect_cuda(void)
 {
     return &cuda;
-}
-
-const char *gpu_dialect_name(const GpuDialect *d)
-{
-    return d->name;
 }

@@ -351,7 +351,6 @@ static const GpuPart parts[] = {
 };
 
 static const GpuDialect hip = {
-    .name = "hip",
     .title = "HIP",
     .vendor = VENDOR_AMD,
     .kernel = "extern \"C\" __attribute__((global)) void",

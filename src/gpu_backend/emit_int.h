@@ -118,7 +118,6 @@ bool is_nibble(DType t);            // of 4 bits; C has it in a byte
 bool is_packed(const IrBuffer *b);  // two elements a byte
 int bits_of(const Emit *e, const IrBuffer *b);  // of an element where it lies
 bool is_narrow(DType t);            // floats that are calculated with as float
-const char *zero_of(DType t);
 Text literal(Emit *e, DType t, double v);
 Text literal_int(Emit *e, DType t, int64_t v);
 // `from`, which has dtype s (or, `wide`, the float that stands for it).

@@ -16,7 +16,6 @@ typedef struct GpuDialect GpuDialect;
 const GpuDialect *gpu_dialect_cuda(void);
 const GpuDialect *gpu_dialect_hip(void);
 const GpuDialect *gpu_dialect_of(const Device *d);
-const char *gpu_dialect_name(const GpuDialect *d);      // "cuda"
 
 typedef enum {
     GPU_PARAM_TENSOR,       // a pointer to a tensor of the kernel's signature

@@ -114,21 +114,6 @@ Text literal_int(Emit *e, DType t, int64_t v)
     }
 }
 
-const char *zero_of(DType t)
-{
-    switch (t) {
-    case DT_BOOL:
-        return "false";
-    case DT_F32:
-    case DT_TF32:
-        return "0.0f";
-    case DT_F64:
-        return "0.0";
-    default:
-        return "0";
-    }
-}
-
 // ---- conversions -----------------------------------------------------------
 
 static Text call(Emit *e, const char *name, Text x)

@@ -349,10 +349,3 @@ double tensor_get_f64(const Tensor *t, const int64_t *index)
     return num_get_f64(t->dtype, (char *)tensor_data(t)
                                      + (int64_t)dtype_bytes(t->dtype, 1) * at);
 }
-
-void tensor_fill_f64(Tensor *t, double v)
-{
-    if (!tensor_is_contiguous(t))
-        BUG("tensor_fill_f64 needs a contiguous tensor");
-    tensor_assign_number(t, v, (int64_t)v);
-}

@@ -103,7 +103,6 @@ bool tensor_is_packed(const Tensor *t, DType want);     // bytes, for `want`
 // dimension. False when the sizes do not agree or memory is short.
 bool tensor_unpack4(Tensor *out, const Tensor *packed, DType t, int64_t last);
 void tensor_pack4(Tensor *packed, const Tensor *t);     // back
-void tensor_fill_f64(Tensor *t, double v);
 // What uninitialised memory looks like here: NaN, -1, True. A new tensor; an
 // element that no kernel stores shows.
 void tensor_poison(Tensor *t);

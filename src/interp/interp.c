@@ -338,24 +338,3 @@ void interp_result_release(InterpResult *r)
     buf_release(&r->printed);
     *r = (InterpResult){0};
 }
-
-int64_t interp_memory(const Code *c, const InterpArg *args, int arg_count)
-{
-    static const InterpOptions none = {0};
-    InterpResult r = {0};
-    int64_t bytes;
-    Run run;
-
-    if (arg_count != c->param_count)
-        return 0;
-    init_run(&run, c, args, &none, &r);
-    set_scalars(&run);
-    for (int i = 0; i < c->symbol_count; i++)
-        if (c->symbol[i].param >= 0)
-            run.host.slot[c->symbol[i].slot].i =
-                symbol_value(&c->symbol[i], args);
-    run_list(&run.host, &c->shapes);
-    bytes = memory_of(&run);
-    release_run(&run);
-    return bytes;
-}

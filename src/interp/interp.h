@@ -147,6 +147,4 @@ void interp_stop_read(const InterpStop *s, int buffer, void *out);
 bool interp_is_undefined(double v);
 
 void interp_result_release(InterpResult *r);
-// Bytes of global workspaces and per-worker scratch a run will need.
-int64_t interp_memory(const Code *c, const InterpArg *args, int arg_count);
 #endif

@@ -137,7 +137,7 @@ struct Run {
     const PlanMatrix **matrix; // by Code.gemm; NULL: IEEE arithmetic
     NativeCall *native; // by Code.native
     atomic_llong done;
-    bool sizing; // interp_memory: launches do not run
+    bool sizing; // memory_of: launches do not run
 };
 
 typedef const Instr *ExecFn(Worker *w, const Instr *i);

@@ -278,7 +278,6 @@ void temp_drop(Lang *l, Value v, Value result);
 void foreign_sweep(Lang *l);
 void foreign_sweep_if_due(Lang *l);
 void foreign_free_all(Lang *l);
-void foreign_mark(Lang *l, Value v);
 
 // What @dataclass knows of a class.
 typedef struct DataField {

@@ -365,11 +365,6 @@ static void mark_foreign_child(Lang *l, Value v)
     free(m.work.at);
 }
 
-void foreign_mark(Lang *l, Value v)
-{
-    mark_foreign_child(l, v);
-}
-
 static void mark_roots(Marker *m)
 {
     Lang *l = m->l;

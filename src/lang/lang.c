@@ -248,8 +248,3 @@ Text function_param(const Function *f, int i, Value *fallback,
     *fallback = *has_fallback ? f->defaults[i] : V_NONE;
     return f->def->b->x.at[i]->text;
 }
-
-const Ast *function_param_annotation(const Function *f, int i)
-{
-    return f->def->b->x.at[i]->a;
-}

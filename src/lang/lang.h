@@ -179,5 +179,4 @@ IrAttrValue lang_attr_value(Lang *l, Value v, Span at);
 int function_param_count(const Function *f);
 Text function_param(const Function *f, int i, Value *fallback,
                     bool *has_fallback);
-const Ast *function_param_annotation(const Function *f, int i);
 #endif

@@ -72,8 +72,6 @@ Args eval_args(Lang *l, Frame *f, const Ast *call);
 void bind_params(Lang *l, Frame *f, Function *fn, const Args *args);
 Value call_function(Lang *l, Function *fn, const Args *args);
 Value binary_op(Lang *l, AstOp op, Value a, Value b, Span at);  // any operands
-// Is the value (or something inside it) a device value?
-bool value_is_device(Value v);
 
 // ---- unseen.c --------------------------------------------------------------
 // True where a positional argument is unseen, and with it the result.

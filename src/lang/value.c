@@ -401,35 +401,6 @@ bool value_truth(Lang *l, Value v, Span at)
     }
 }
 
-static bool list_has_device(const List *list, int depth);
-
-static bool has_device(Value v, int depth)
-{
-    if (v_is_device(v))
-        return true;
-    if (v_is_sequence(v))
-        return list_has_device(v.list, depth + 1);
-    if (v.kind == VAL_SLICE)
-        return v_is_device(*v.slice->start) || v_is_device(*v.slice->stop) ||
-               v_is_device(*v.slice->step);
-    return false;
-}
-
-static bool list_has_device(const List *list, int depth)
-{
-    enum { DEEPEST = 8 };
-
-    for (int i = 0; i < list->len && depth < DEEPEST; i++)
-        if (has_device(list->at[i], depth))
-            return true;
-    return false;
-}
-
-bool value_is_device(Value v)
-{
-    return has_device(v, 0);
-}
-
 bool value_callable(Value v)
 {
     Value out;

@@ -159,25 +159,3 @@ void mma_tile(const MmaSpec *s, MmaPath path, const MmaTile *t)
         return;
     mma_tile_scalar(s, t);
 }
-
-static const void *advance(const void *at, int64_t elements, MmaType t)
-{
-    return at ? (const char *)at + elements * (types[t].bits / 8) : NULL;
-}
-
-void mma_tiles(const MmaSpec *s, MmaPath path, const MmaTile *first,
-               int64_t count)
-{
-    int64_t a = (int64_t)first->m * first->k, b = (int64_t)first->n * first->k;
-    int64_t d = (int64_t)first->m * first->n;
-    for (int64_t i = 0; i < count; i++) {
-        MmaTile t = *first;
-        t.a = advance(first->a, i * a, s->a);
-        t.b = advance(first->b, i * b, s->b);
-        t.c = advance(first->c, i * d, s->acc);
-        t.d = (char *)first->d + i * d * (types[s->acc].bits / 8);
-        t.lda = t.ldb = t.k;
-        t.ldc = t.ldd = t.n;
-        mma_tile(s, path, &t);
-    }
-}

@@ -87,8 +87,4 @@ typedef struct {
 // Computes one tile of any size as a chain of steps over ascending k.
 // Allocates nothing; may run in a parallel region.
 void mma_tile(const MmaSpec *s, MmaPath path, const MmaTile *t);
-
-// `count` packed tiles, one after the other in each operand.
-void mma_tiles(const MmaSpec *s, MmaPath path, const MmaTile *first,
-               int64_t count);
 #endif

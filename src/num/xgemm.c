@@ -165,8 +165,3 @@ void xgemm_f32(const XGemm *p, const float *a, const float *b, float *c)
     p->kernel(b, a, c);
     p->lanes->canon_f32(p->m, p->n, c, p->ldc);
 }
-
-bool xgemm_is_xsmm(const XGemm *plan)
-{
-    return plan->kernel != NULL;
-}

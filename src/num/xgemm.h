@@ -20,7 +20,6 @@ void xgemm_destroy(XGemmCache *cache);          // and all its plans
 const XGemm *xgemm_plan(XGemmCache *cache, int m, int n, int k, int64_t lda,
                         int64_t ldb, int64_t ldc);
 void xgemm_f32(const XGemm *plan, const float *a, const float *b, float *c);
-bool xgemm_is_xsmm(const XGemm *plan);
 
 // "libxsmm 1.17", or what a build without it says.
 const char *xgemm_library(void);

@@ -13,14 +13,6 @@ static const char *const kind_names[] = {
     [ARG_LIST] = "list",     [ARG_DICT] = "dict",   [ARG_LAYOUT] = "layout",
 };
 
-static const char *const class_names[] = {
-    [OPCLASS_TILE] = "tile",   [OPCLASS_EXPR] = "expression",
-    [OPCLASS_LOOP] = "loop",   [OPCLASS_ALLOC] = "buffer",
-    [OPCLASS_HINT] = "hint",   [OPCLASS_STAGE] = "stage",
-    [OPCLASS_DTYPE] = "dtype", [OPCLASS_SIMT] = "per thread",
-    [OPCLASS_ARCH] = "architecture",
-};
-
 bool op_is_atomic(Op op)
 {
     switch (op) {
@@ -79,16 +71,6 @@ bool op_is_reduction(Op op)
     default:
         return false;
     }
-}
-
-const char *op_kind_name(ArgKind kind)
-{
-    return kind_names[kind];
-}
-
-const char *op_class_name(OpClass class)
-{
-    return class_names[class];
 }
 
 const char *op_status_name(OpStatus status)

@@ -76,8 +76,6 @@ bool op_is_reduction(Op op);    // T.reduce_*: along one dimension
 bool op_is_warp(Op op);
 // The reduction called "sum", "max", "bitxor" ...
 bool op_reduction_find(const OpTable *t, Text name, Op *out);
-const char *op_kind_name(ArgKind kind);         // "region"
-const char *op_class_name(OpClass class);       // "tile"
 const char *op_status_name(OpStatus status);    // "not built yet"
 // The nearest spelling for "did you mean", or an empty text.
 Text op_suggest(const OpTable *t, Text name);
