@@ -228,7 +228,6 @@ void align_before(Check *k, const InterpStep *s);
 void values_before(Check *k, const InterpStep *s);
 
 // trace.c - where such values begin
-bool is_traced(const Check *k, const InterpStep *s);
 void trace_before(Check *k, const InterpStep *s);   // keeps operands
 void trace_after(Check *k, const InterpStep *s);
 
@@ -249,7 +248,6 @@ Span span_of(const Report *r, int launch, int pc);
 Text name_of(const Report *r, int buffer);
 Text text_from(const Report *r, TextBuf *b);    // which it releases
 void put_count(TextBuf *b, int64_t n, const char *what);
-InstrOp op_at(const Report *r, int launch, int pc);
 // The access of an instruction that stores or loads, or NULL.
 const Access *access_at(const Report *r, int launch, int pc);
 bool is_store_at(const Report *r, int launch, int pc);

@@ -12,7 +12,6 @@ typedef struct {
 } Units;
 
 void units_add(Units *u, int64_t first, int64_t n);
-void units_add_all(Units *u, const Units *more);
 bool units_have(const Units *u, int64_t unit);
 bool units_meet(const Units *a, const Units *b);
 

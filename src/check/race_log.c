@@ -65,7 +65,7 @@ void units_add(Units *u, int64_t first, int64_t n)
     }
 }
 
-void units_add_all(Units *u, const Units *more)
+static void units_add_all(Units *u, const Units *more)
 {
     cover(u, more->word * 64, (more->word + more->words) * 64 - 1);
     for (int64_t i = 0; i < more->words; i++)

@@ -115,7 +115,7 @@ void note_when(const Report *r, CheckFinding *f, const Note *n)
 
 // ---- accesses ------------------------------------------------------------
 
-InstrOp op_at(const Report *r, int launch, int pc)
+static InstrOp op_at(const Report *r, int launch, int pc)
 {
     return (InstrOp)r->k->code->launch[launch].body.code[pc].op;
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-bool is_traced(const Check *k, const InterpStep *s)
+static bool is_traced(const Check *k, const InterpStep *s)
 {
     return s->launch == k->target.launch && s->block == k->target.block;
 }

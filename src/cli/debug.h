@@ -54,8 +54,6 @@ typedef struct {
 void debug_fail(Debug *d, const char *format, ...) PRINTF_LIKE(2, 3);
 
 // debug_print.c
-// The innermost of that name; NULL: there is none here.
-const CodeName *debug_name(const Debug *d, Text name);
 // Python's expressions on the program's names. The value stays pinned. False
 // after saying why.
 bool debug_evaluate(Debug *d, Text e, Value *out);

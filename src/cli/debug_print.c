@@ -13,7 +13,8 @@ static Arena *arena_of(const Debug *d)
     return d->s.cli->arena;
 }
 
-const CodeName *debug_name(const Debug *d, Text name)
+// The innermost of that name; NULL: there is none here.
+static const CodeName *debug_name(const Debug *d, Text name)
 {
     for (int i = d->step->name_count - 1; i >= 0; i--)
         if (text_eq(d->step->name[i].name, name))

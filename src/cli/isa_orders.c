@@ -141,7 +141,7 @@ void isa_put_finding(TextBuf *b, const char *file, const GfxObject *o,
     buf_addc(b, '\n');
 }
 
-const char *isa_counter_basis(const GfxResult *r, GfxCounter c)
+static const char *isa_counter_basis(const GfxResult *r, GfxCounter c)
 {
     if (c == COUNT_LOAD_SECTORS || c == COUNT_STORE_SECTORS)
         return "estimate";

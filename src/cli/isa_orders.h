@@ -29,6 +29,5 @@ int isa_resident(const GfxKernel *k, int threads, int dynamic_lds);
 void isa_put_cycles(TextBuf *b, const GfxCycles *c);        // a line
 void isa_put_cycle_table(TextBuf *b, const GfxCycles *c);
 void isa_json_cycles(Json *out, const GfxCycles *c);
-const char *isa_counter_basis(const GfxResult *r, GfxCounter c);
 void isa_disassemble(TextBuf *b, const GfxObject *o, const GfxKernel *k);
 #endif

@@ -15,7 +15,7 @@ void report_column(TextBuf *b, size_t line, int width)
 }
 
 // 1e-06 less the 0, and everything below 0.1 with an exponent.
-void report_number(TextBuf *b, double x)
+static void report_number(TextBuf *b, double x)
 {
     char digits[32];
     snprintf(digits, sizeof digits, "%g", x);

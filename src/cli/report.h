@@ -62,8 +62,6 @@ void report_mismatch(TextBuf *out, const OutputVerdict *o, Text reference);
 // `line`.
 void report_column(TextBuf *out, size_t line, int width);
 void report_index(TextBuf *out, const OutputVerdict *o, const int64_t *index);
-// 1e-6, 0.25, 3: short, in people's words.
-void report_number(TextBuf *out, double x);
 // "diagnostics": everything that was printed to stderr.
 void report_diagnostics(Json *out, const Cli *c);
 #endif

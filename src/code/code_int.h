@@ -223,7 +223,6 @@ bool is_signed_index(DType t);            // int32 or int64
 int emit(Lower *l, Instr i);    // index in the current list
 void patch(Lower *l, int jump); // let it go to the list's end
 int new_slot(Lower *l, bool body);
-int constant_slot(Lower *l, DType t, Slot value);
 int int_slot(Lower *l, DType t, int64_t v);
 int float_slot(Lower *l, DType t, double v);
 int new_site(Lower *l, SiteKind kind, int buffer, bool store, Text message);

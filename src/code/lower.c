@@ -98,7 +98,7 @@ int new_slot(Lower *l, bool body)
     return l->slot.len - 1;
 }
 
-int constant_slot(Lower *l, DType t, Slot value)
+static int constant_slot(Lower *l, DType t, Slot value)
 {
     char key[1 + sizeof value] = {(char)t};
     Text text = {key, sizeof key};

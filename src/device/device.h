@@ -87,7 +87,6 @@ bool device_has_mma(const Device *d, const DeviceMma *m);
 // any architecture. wgmma needs its n. On failure `*why` is a sentence.
 bool mma_find(const Device *d, Text name, DeviceMma *out, const char **why);
 const DeviceMma *mma_nearest(Text name);        // for "did you mean"
-bool wgmma_n_valid(MmaType a, int n);
 
 // The arithmetic of `m` on `d`; false when nobody knows its bits.
 bool device_mma_spec(const Device *d, const DeviceMma *m, MmaSpec *out);

@@ -34,7 +34,7 @@ bool device_has_mma(const Device *d, const DeviceMma *m)
     return m->archs >> d->arch & 1;
 }
 
-bool wgmma_n_valid(MmaType a, int n)
+static bool wgmma_n_valid(MmaType a, int n)
 {
     if (n < 8 || n > 256 || n % 8)
         return false;

@@ -63,8 +63,8 @@ static void follow(Wave *w, uint32_t word, bool part, MemoryUse use,
                         .part = part};
 }
 
-bool lds_access(Wave *w, uint32_t address, int bytes, MemoryUse use,
-                bool atomic, int lane)
+static bool lds_access(Wave *w, uint32_t address, int bytes, MemoryUse use,
+                       bool atomic, int lane)
 {
     Group *g = w->group;
     if (address > g->lds_bytes || (uint32_t)bytes > g->lds_bytes - address) {

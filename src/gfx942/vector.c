@@ -14,7 +14,8 @@ static int type_bits(ValuType t)
 
 // ---- lanes ------------------------------------------------------------------
 
-const uint32_t *vector_mask(Wave *w, uint64_t lanes)
+// A wave's lanes as words of all zeros or all ones.
+static const uint32_t *vector_mask(Wave *w, uint64_t lanes)
 {
     if (lanes != w->lane_mask_of) {
         w->lane_mask_of = lanes;

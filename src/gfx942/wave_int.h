@@ -182,8 +182,6 @@ typedef uint32_t VectorSpace[2][LANES];
 const uint32_t *vector_source(Wave *w, const IsaInstr *in, int i, ValuType t,
                               VectorSpace space);
 uint32_t *vector_row(Wave *w, uint16_t operand);
-// A wave's lanes as words of all zeros or all ones.
-const uint32_t *vector_mask(Wave *w, uint64_t lanes);
 // The rows of `count` registers, under a mask.
 void vector_write(Wave *w, uint16_t operand, const uint32_t *from, int count,
                   uint64_t lanes);
@@ -209,8 +207,6 @@ AtomicOp atomic_of_ds(IsaOp op);
 
 // lds.c - shared memory, with what orders its accesses.
 bool lds_knows(IsaOp op);
-bool lds_access(Wave *w, uint32_t address, int bytes, MemoryUse use,
-                bool atomic, int lane);
 void lds_transfer(Wave *w, const Transfer *t);
 // Where a flat access at shared memory goes; NULL after reporting it.
 uint8_t *lds_at(Wave *w, uint64_t address, int bytes, MemoryUse use,

@@ -368,7 +368,7 @@ const IrExpr *gemm_clears(const Emit *e, const PlanGemm *g)
                ? s->operand[at].expr : NULL;
 }
 
-void gemm_clear(Emit *e, const PlanGemm *g)
+static void gemm_clear(Emit *e, const PlanGemm *g)
 {
     const IrExpr *x = gemm_clears(e, g);
     int64_t known;

@@ -19,7 +19,6 @@ Text gemm_at(Emit *e, const Matrix *m, Text row, Text col);    // an element
 // last): a multiple of 8, after which a swizzle repeats.
 Text gemm_at_base(Emit *e, const Matrix *m, Text row, Text col, Text base);
 int gemm_bits(const Matrix *m);
-void gemm_clear(Emit *e, const PlanGemm *g);
 Matrix gemm_matrix(const PlanGemm *g, bool is_b);
 
 // mfma.c

@@ -202,9 +202,6 @@ Value autotune_choose(Host *h, Text name, const List *all, Span at);
 // A prim_func with output indices becomes a kernel.
 KernelObject *kernel_from_ir(Host *h, IrKernel *ir, Value out_idx, Span at);
 
-// profiler.c
-Value profiler_new(Host *h, KernelObject *k, SupplyKind supply);
-
 // ---- supply.c: generated inputs ----------------------------------------------
 
 // Philox4x32-10, key (seed, param), counter = element: the same bits on every

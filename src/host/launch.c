@@ -135,7 +135,7 @@ typedef struct {
     KernelObject *made;
 } Making;
 
-bool launch_defines(const CaseOptions *o, Text name)
+static bool launch_defines(const CaseOptions *o, Text name)
 {
     for (int i = 0; i < o->define_count; i++)
         if (text_eq(o->defines[i].name, name))

@@ -5,7 +5,6 @@
 #include "host/launch.h"
 
 // launch.c
-bool launch_defines(const CaseOptions *o, Text name);   // -D name=...
 bool launch_takes(const Function *fn, Text name);       // as a parameter
 
 // arrays.c

@@ -317,7 +317,10 @@ static bool find_block(Search *s, int64_t block[3])
     return found;
 }
 
-bool mismatch_block(LaunchCase *c, int param, int64_t flat, int64_t block[3])
+// The block whose stores reach element `flat` of parameter `param`. Nothing
+// in `c` changes.
+static bool mismatch_block(LaunchCase *c, int param, int64_t flat,
+                           int64_t block[3])
 {
     int n = c->kernel->ir->param_count;
     Search s = {.c = c, .param = param, .flat = flat};

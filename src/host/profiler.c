@@ -13,7 +13,7 @@ typedef struct {
 
 static const ForeignType profiler_type;
 
-Value profiler_new(Host *h, KernelObject *k, SupplyKind supply)
+static Value profiler_new(Host *h, KernelObject *k, SupplyKind supply)
 {
     Profiler *p = xcalloc(1, sizeof *p);
     p->kernel = k;

@@ -30,8 +30,6 @@ extern const TorchRow torch_math_rows[], torch_linalg_rows[], torch_nn_rows[],
     torch_shape_rows[], torch_join_rows[], torch_scatter_rows[],
     torch_make_rows[], torch_random_rows[], torch_cast_rows[],
     torch_test_rows[], torch_numpy_rows[];
-// The rows of all tables, in order; NULL after the last.
-const TorchRow *torch_row(size_t i);
 TorchFn *torch_find(Text name, int where);
 // Of the tables whose functions have an in-place form x.name_().
 TorchFn *torch_find_inplace(Text name);
@@ -152,16 +150,11 @@ typedef struct {
 // filled: the second positional argument is fill_value.
 TorchRecipe torch_recipe(Host *h, const Args *args, const char *name,
                          bool filled);
-// device=, requires_grad= and others that mean nothing here.
-bool torch_is_inert(Text keyword);
 // A new tensor filled with a number.
 Value torch_filled(Host *h, DType t, int rank, const int64_t *shape, Value v,
                    Span at);
 Value torch_reshaped(Host *h, const Tensor *t, int rank, const int64_t *shape,
                      Span at);
-// Elements that differ by more than atol + rtol |b|; the worst difference.
-int64_t torch_differing(Host *h, const Tensor *a, const Tensor *b, double rtol,
-                        double atol, bool equal_nan, double *worst, Span at);
 
 // ---- tape.c: gradients ------------------------------------------------------
 

@@ -3,7 +3,8 @@
 
 #include "host/torch_int.h"
 
-bool torch_is_inert(Text name)
+// device=, requires_grad= and others that mean nothing here.
+static bool torch_is_inert(Text name)
 {
     static const char *const inert[] = {
         "device", "requires_grad", "layout", "pin_memory", "memory_format",

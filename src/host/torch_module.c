@@ -33,7 +33,8 @@ TorchFn *torch_find_inplace(Text name)
     return NULL;
 }
 
-const TorchRow *torch_row(size_t i)
+// The rows of all tables, in order; NULL after the last.
+static const TorchRow *torch_row(size_t i)
 {
     for (size_t t = 0; t < countof(tables); t++)
         for (const TorchRow *r = tables[t]; r->name; r++)

@@ -26,8 +26,10 @@ static bool close_ints(int64_t a, int64_t b, double rtol, double atol)
                          <= atol + rtol * fabs((double)b);
 }
 
-int64_t torch_differing(Host *h, const Tensor *a, const Tensor *b, double rtol,
-                        double atol, bool equal_nan, double *worst, Span at)
+// Elements that differ by more than atol + rtol |b|; the worst difference.
+static int64_t torch_differing(Host *h, const Tensor *a, const Tensor *b,
+                               double rtol, double atol, bool equal_nan,
+                               double *worst, Span at)
 {
     Tensor x = {0}, y = {0};
     bool ints = !dtype_is_float(a->dtype) && !dtype_is_float(b->dtype);

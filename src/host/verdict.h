@@ -168,8 +168,5 @@ bool becomes_f64(DType t);
 // mismatch.c: the output against its reference, or against its expected file.
 void mismatch_find(Host *h, LaunchCase *c, OutputVerdict *o,
                    const uint8_t *writes);
-// The block whose stores reach element `flat` of parameter `param`. Nothing
-// in `c` changes.
-bool mismatch_block(LaunchCase *c, int param, int64_t flat, int64_t block[3]);
 void flat_to_index(const Tensor *t, int64_t flat, int64_t *index);
 #endif

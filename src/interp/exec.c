@@ -27,7 +27,8 @@ void run_list(Worker *w, const InstrList *list)
     run_from(w, list->code);
 }
 
-bool jumped(Worker *w)
+// false: cancelled, stop
+static bool jumped(Worker *w)
 {
     if (--w->fuel > 0)
         return true;

@@ -148,7 +148,6 @@ typedef const Instr *ExecFn(Worker *w, const Instr *i);
 void run_list(Worker *w, const InstrList *list);
 void run_from(Worker *w, const Instr *i);
 const Instr *exec_instr(Worker *w, const Instr *i);
-bool jumped(Worker *w); // false: cancelled, stop
 
 // observe.c
 void run_observed(Worker *w, const Instr *i);
@@ -209,7 +208,6 @@ void start_crew(Worker *w, const Launch *l);
 bool run_crew(Worker *w); // false: some wait for what is outside the block
 void report_stuck(Worker *w);
 void release_grid(Crew *crew);
-bool is_in(const ThreadSet *s, int thread);
 bool set_comes(const Worker *w, const ThreadSet *s, const Warp *warp);
 void check_lanes(Worker *w, const ThreadSet *s, const int32_t *mask, int site);
 const Instr *stop_warp(Worker *w, WarpState state, const Instr *i);
@@ -246,13 +244,11 @@ void show_loop(Worker *w, const Instr *next);
 void show_block_end(Worker *w);
 
 // schedule.c
-void run_launch(Run *run, int launch);
 void make_workers(Run *run);
 void free_workers(Run *run);
 void init_worker(Run *run, Worker *w, bool host);
 void release_worker(Worker *w);
 int64_t worker_bytes(const Run *run);
-void set_tensors(Run *run, Worker *w);
 LaneFn *exact_store(const Lanes *l, DType t);   // of lanes that t holds
 
 enum { FUEL = 4096 };

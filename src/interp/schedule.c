@@ -86,6 +86,8 @@ void release_worker(Worker *w)
     free_crew(&w->crew);
 }
 
+static void set_tensors(Run *run, Worker *w);
+
 void make_workers(Run *run)
 {
     run->worker_count = parallel_threads();
@@ -164,7 +166,7 @@ static void set_param(const Worker *w, int index, const CodeBuffer *b,
 }
 
 // Where each buffer is for this worker. Sizes have been checked.
-void set_tensors(Run *run, Worker *w)
+static void set_tensors(Run *run, Worker *w)
 {
     const Code *c = run->code;
 
@@ -403,7 +405,7 @@ static void run_grid(Blocks *b)
         atomic_fetch_add(&b->run->done, b->blocks);
 }
 
-void run_launch(Run *run, int launch)
+static void run_launch(Run *run, int launch)
 {
     Blocks b = {.run = run, .launch = launch};
 

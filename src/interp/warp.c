@@ -102,7 +102,7 @@ void free_crew(Crew *crew)
 
 // ---- sets of threads -----------------------------------------------------
 
-bool is_in(const ThreadSet *s, int thread)
+static bool is_in(const ThreadSet *s, int thread)
 {
     return s->bit[thread / 64] >> thread % 64 & 1;
 }

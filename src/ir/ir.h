@@ -329,8 +329,6 @@ typedef struct {
 bool ir_linear(const IrExpr *e, IrLinear *out);
 // The symbol's value where e is `size`; false when there is none.
 bool ir_linear_solve(const IrLinear *l, int64_t size, int64_t *out);
-// The dtype two operands are brought to (4.2); literal rules included.
-DType ir_match_dtype(const IrExpr *a, const IrExpr *b);
 
 // One subscript: an index (start), or start:stop with either NULL.
 typedef struct {
@@ -364,9 +362,6 @@ const char *ir_scope_name(IrScope s);               // "shared.dyn"
 const char *ir_loop_name(IrLoopKind l);             // "Pipelined"
 
 // ---- resolve.c - what regions mean -----------------------------------------
-// The extents of a region as written: a REGION_POINT has none (returns 0).
-int ir_region_rank(const IrRegion *r);
-
 // A copy-like statement (COPY, atomics on regions): loop over `rank` extents;
 // dimension d of a side walks loop var map[d], or stays at min when -1.
 typedef struct {

@@ -7,7 +7,7 @@ static bool name_byte(unsigned char c)
            (c >= '0' && c <= '9') || c >= 0x80;
 }
 
-bool is_plain_name(Text t)
+static bool is_plain_name(Text t)
 {
     for (size_t i = 0; i < t.len; i++)
         if (!name_byte((unsigned char)t.at[i]))

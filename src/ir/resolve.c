@@ -13,7 +13,8 @@ typedef struct {
     IrExpr *extent[IR_MAX_RANK];
 } Side;
 
-int ir_region_rank(const IrRegion *r)
+// The extents of a region as written: a REGION_POINT has none (returns 0).
+static int ir_region_rank(const IrRegion *r)
 {
     return r->form == REGION_POINT ? 0 : r->buffer->rank;
 }

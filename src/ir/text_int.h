@@ -30,7 +30,6 @@ void names_init(Names *n, Arena *a, const IrKernel *k, const VarList *vars);
 void spell_var(TextBuf *out, const Names *n, const IrVar *v);
 void spell_buffer(TextBuf *out, const Names *n, const IrBuffer *b);
 void print_string(TextBuf *out, Text t);        // quoted, escaped
-bool is_plain_name(Text t);
 
 // Operators as the text has them. Precedence: larger binds tighter.
 enum { PRECEDENCE_UNARY = 11, PRECEDENCE_PRIMARY = 13 };

@@ -48,7 +48,7 @@ static List *take_items(Lang *l, Value v, int count, int star, Span at)
 
 // Puts the items of v into out[count]; out[star] gets a list of the rest. What
 // nobody knows has as many as are wanted, as little known.
-void unpack(Lang *l, Value v, int count, int star, Value *out, Span at)
+static void unpack(Lang *l, Value v, int count, int star, Value *out, Span at)
 {
     int top = temps_top(l);
 

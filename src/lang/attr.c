@@ -37,7 +37,8 @@ static Value run_unbound(Lang *l, void *ctx, const Args *args)
     return m->call(l, args->at[0], &rest);
 }
 
-Value method_value(Lang *l, const Method *m)
+// unbound: str.upper
+static Value method_value(Lang *l, const Method *m)
 {
     return v_builtin(l, m->name, run_unbound, (void *)m);
 }

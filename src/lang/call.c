@@ -404,7 +404,7 @@ static Value run_generator(Lang *l, Frame *f, const Ast *def)
     return v_iter(it);
 }
 
-Value call_function(Lang *l, Function *fn, const Args *args)
+static Value call_function(Lang *l, Function *fn, const Args *args)
 {
     Frame *f;
     Value result;

@@ -103,7 +103,6 @@ Text nearest_name(const Map *map, Text name, Text best);
 // ---- number.c --------------------------------------------------------------
 // Arithmetic of numbers; UNBOUND when an operand is none.
 Value number_binary(Lang *l, AstOp op, Value a, Value b, Span at);
-Value number_power(Lang *l, Value a, Value b, Span at);
 Value int_power_mod(Lang *l, int64_t a, int64_t b, int64_t m, Span at);
 int number_compare(Value a, Value b);           // -1 0 1, 2 for NaN
 int64_t float_to_int(Lang *l, double f, Span at);
@@ -228,13 +227,11 @@ Value call1(Lang *l, Value callee, Value arg, Span at);
 Value v_bound(Lang *l, Value self, Value callee);
 // kind: DESC_PROPERTY, DESC_STATIC or DESC_CLASS.
 Value v_descriptor(Lang *l, int kind, Value get, Value set);
-Value method_value(Lang *l, const Method *m);   // unbound: str.upper
 const Method *method_find(const Lang *l, ValueKind k, Text name);
 void exec_import(Lang *l, Frame *f, const Ast *s);
 Flow exec_try(Lang *l, Frame *f, const Ast *s);
 Flow exec_with(Lang *l, Frame *f, const Ast *s);
 void exec_raise(Lang *l, Frame *f, const Ast *s);
-void unpack(Lang *l, Value v, int count, int star, Value *out, Span at);
 // Loops and calls pass here: counts, and stops a program that is to stop.
 void lang_step(Lang *l, Span at);
 void stack_check(Lang *l, Span at);
@@ -361,7 +358,6 @@ void builtins_add_types(Lang *l, Module *m);
 void builtins_add_sequences(Lang *l, Module *m);
 // A module of Python's library, made when first asked for; NULL: none.
 Module *library_module(Lang *l, Text name);
-Module *import_module(Lang *l, Text name, Span at);
 Module *module_of_file(Lang *l, uint32_t file, Text name);
 void module_run(Lang *l, Module *m, const Ast *ast);
 Ast *lang_parse(Lang *l, uint32_t file);        // NULL after reporting

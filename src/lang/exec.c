@@ -370,7 +370,7 @@ static Flow exec_plain(Lang *l, Frame *f, const Ast *s)
     }
 }
 
-Flow exec_statement(Lang *l, Frame *f, const Ast *s)
+static Flow exec_statement(Lang *l, Frame *f, const Ast *s)
 {
     Flow flow;
 

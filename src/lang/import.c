@@ -137,6 +137,8 @@ static Module *from_host(Lang *l, Text name)
     return library_module(l, name);
 }
 
+static Module *import_module(Lang *l, Text name, Span at);
+
 static Module *from_parent(Lang *l, Text name, Span at)
 {
     size_t n = name.len;
@@ -261,7 +263,7 @@ static void warn_slip(Lang *l, Text name, Span at)
                      TEXT_ARG(name), TEXT_ARG(near.word));
 }
 
-Module *import_module(Lang *l, Text name, Span at)
+static Module *import_module(Lang *l, Text name, Span at)
 {
     Module *m = map_get(&l->modules, name);
 

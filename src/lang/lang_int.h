@@ -51,7 +51,6 @@ enum { LANG_MAX_DEPTH = 1000 };
 
 // ---- eval.c, exec.c: the evaluator -----------------------------------------
 Value eval(Lang *l, Frame *f, const Ast *e);
-Flow exec_statement(Lang *l, Frame *f, const Ast *s);
 Flow exec_block(Lang *l, Frame *f, const AstList *body);
 // Binds a Name, Tuple, Attribute, Subscript or Starred target the Python way.
 void assign_target(Lang *l, Frame *f, const Ast *target, Value v);
@@ -70,7 +69,6 @@ void frame_leave(Lang *l);
 Args eval_args(Lang *l, Frame *f, const Ast *call);
 // Binds args to the parameters of `fn` in frame `f` in Python's way.
 void bind_params(Lang *l, Frame *f, Function *fn, const Args *args);
-Value call_function(Lang *l, Function *fn, const Args *args);
 Value binary_op(Lang *l, AstOp op, Value a, Value b, Span at);  // any operands
 
 // ---- unseen.c --------------------------------------------------------------

@@ -226,7 +226,7 @@ static Value float_power(Lang *l, double a, double b, Span at)
     return v_float(r);
 }
 
-Value number_power(Lang *l, Value a, Value b, Span at)
+static Value number_power(Lang *l, Value a, Value b, Span at)
 {
     int64_t i, n;
     double x, y;

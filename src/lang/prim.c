@@ -88,7 +88,7 @@ static void refuse_unbuilt(Lang *l, const OpInfo *info, Span at)
                          "does not model,", info->surface);
 }
 
-Bound prim_bind(Lang *l, Op op, const Args *args)
+static Bound prim_bind(Lang *l, Op op, const Args *args)
 {
     Bound b = {.op = op, .info = op_info(l->options.ops, op),
                .call = args->at_span};

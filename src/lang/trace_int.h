@@ -181,7 +181,6 @@ void layout_check(Lang *l, const IrBuffer *b, Span at);
 // prim.c
 void prim_attr(Lang *l, IrStmt *s, IrAttrId id, Value v, Span at);
 IrAttrValue attr_value(Lang *l, Value v, Span at);
-Bound prim_bind(Lang *l, Op op, const Args *args);
 bool bound_given(const Bound *b, int i);
 int64_t bound_int(Lang *l, const Bound *b, int i, int64_t fallback);
 // Parameters from `from` on that name an attribute become attributes of s.

@@ -18,7 +18,6 @@ typedef struct {
 MmaNumber mma_decode(const MmaTypeInfo *t, uint32_t bits);
 
 // Element i of an array of elements that have `bits` bits.
-uint64_t mma_load(const void *at, int64_t i, int bits);
 void mma_store(void *at, int64_t i, int bits, uint64_t value);
 
 // One output, the reference: the accumulator bits after k products of the

@@ -16,7 +16,7 @@ typedef struct {
     int exponent;
 } Fixed;
 
-uint64_t mma_load(const void *at, int64_t i, int bits)
+static uint64_t mma_load(const void *at, int64_t i, int bits)
 {
     switch (bits) {
     case 8:

@@ -24,7 +24,7 @@ static void add(Moves *m, PlanMove v)
         vec_push(m->p->arena, &m->moves, v);
 }
 
-int plan_bytes(const IrBuffer *b, int elements)
+static int plan_bytes(const IrBuffer *b, int elements)
 {
     return (dtype_info(b->dtype)->bits * elements + 7) / 8;
 }

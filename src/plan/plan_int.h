@@ -260,7 +260,6 @@ bool plan_is_tma(const PlanState *p, const IrStmt *copy, bool *bulk);
 
 // move.c - the instructions of every statement.
 void plan_moves(PlanState *p, IrStmt *launch);
-int plan_bytes(const IrBuffer *b, int elements);
 // Rules `tilesim`: where a buffer is.
 bool plan_in_shared(const PlanState *p, const IrBuffer *b);
 bool plan_in_registers(const PlanState *p, const IrBuffer *b);

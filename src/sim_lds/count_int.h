@@ -15,6 +15,4 @@ CountAccess count_access_of(const Device *d, const PlanMove *v, bool by_events);
 BankOp count_bank_op(const Device *d, const PlanMove *v);
 BankOp count_matrix_op(const PlanMove *v, int tiles);
 GlobalKind count_global_kind(const PlanMove *v);
-// Whether interp tells when a statement begins.
-bool count_has_event(const IrStmt *s);
 #endif

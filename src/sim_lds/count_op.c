@@ -1,7 +1,8 @@
 // count_op.c - which instruction a move is, by its kind, width and device.
 #include "sim_lds/count_int.h"
 
-bool count_has_event(const IrStmt *s)
+// Whether interp tells when a statement begins.
+static bool count_has_event(const IrStmt *s)
 {
     return s->kind == STMT_TILE || s->kind == STMT_STORE ||
            s->kind == STMT_EVAL ||
