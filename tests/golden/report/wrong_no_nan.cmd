@@ -1,0 +1,1 @@
+run wrong_no_nan.tile
