@@ -45,9 +45,21 @@ static bool has_runs(const Dist *d, int threads, int v)
     return n % v == 0;
 }
 
+Text value_to_store(Emit *e, const IrCopyMap *m, Text x)
+{
+    bool leaves = in_registers(e, m->src.buffer) &&
+                  !in_registers(e, m->dst.buffer);
+
+    if (e->dialect->vendor != VENDOR_AMD || !leaves || !fills_registers(e) ||
+        m->src.buffer->dtype != DT_F32)
+        return x;
+    return text_format(e->arena, "late(%.*s)", TEXT_ARG(x));
+}
+
 // An element of a vector, as the other side has it.
 static Text converted(Emit *e, const IrCopyMap *m, Text x)
 {
+    x = value_to_store(e, m, x);
     return convert(e, m->dst.buffer->dtype, m->src.buffer->dtype, false, x,
                    true);
 }

@@ -162,6 +162,15 @@ static const GpuPart parts[] = {
      "    asm volatile(\"\" : \"+v\"(x));\n"
      "    return x;\n"
      "}\n"},
+    {"late", "",
+     "// The same number, out of the matrix unit's registers when it is needed: a\n"
+     "// compiler that takes all of a tile from there at once has no room for it.\n"
+     "DEVICE float late(float x)\n"
+     "{\n"
+     "    float same;\n"
+     "    asm(\"\" : \"=v\"(same) : \"0\"(x));\n"
+     "    return same;\n"
+     "}\n"},
     {"keep_order", "",
      "// What stands before it stays before it.\n"
      "DEVICE void keep_order() { __builtin_amdgcn_sched_barrier(0); }\n"},

@@ -339,13 +339,26 @@ int registers_of_tiles(const Emit *e)
     return (int)((bits + 31) / 32);
 }
 
+// Operands of e4m3fn are put right a whole step at a time.
+bool fills_registers(const Emit *e)
+{
+    enum { MOST = 160, MOST_PUT_RIGHT = 112 };
+    const PlanLaunch *l = e->launch;
+    int most = MOST;
+
+    for (int i = 0; i < l->gemm_count; i++)
+        if (l->gemms[i].unit == PLAN_MFMA && l->gemms[i].a->dtype == DT_E4M3FN)
+            most = MOST_PUT_RIGHT;
+    return registers_of_tiles(e) > most;
+}
+
 // Waves that share an SIMD of four: as many as shared memory lets come, and no
 // more than two, where the tiles of a thread leave it half the registers.
 static int waves_of(const Emit *e)
 {
     int simds = 4 * e->lanes, least = (e->threads + simds - 1) / simds;
     int64_t lds = e->gpu->static_shared;
-    bool alone = registers_of_tiles(e) > 160 ||
+    bool alone = fills_registers(e) ||
                  (lds && e->plan->device->smem_sm / lds * e->threads <= simds);
     int wanted = alone ? 1 : 2;
     return wanted > least ? wanted : least;

@@ -98,6 +98,7 @@ void refuse(Emit *e, const char *format, ...) PRINTF_LIKE(2, 3);
 IrBuffer *root_buffer(IrBuffer *b);
 bool gpu_is_hint(const Emit *e, const IrStmt *s);
 int registers_of_tiles(const Emit *e);          // of a thread, 32 bits each
+bool fills_registers(const Emit *e);    // more than half of an AMD thread's
 
 // prelude.c - the functions that `kernels` calls.
 void prelude(Emit *e, TextBuf *out, Text kernels);
@@ -187,6 +188,8 @@ void loop_body(Emit *e, IrStmt *s, LoopBody *body);
 // tile.c, copy.c, gemm.c, reduce.c, thread.c
 void tile(Emit *e, IrStmt *s);
 bool copy_vectors(Emit *e, IrStmt *s, const IrCopyMap *m);
+// What a copy stores of an element that lies in registers.
+Text value_to_store(Emit *e, const IrCopyMap *m, Text x);
 // A copy to shared memory by way of registers that have a name.
 typedef enum { AHEAD_DECLARE, AHEAD_LOAD, AHEAD_STORE } AheadStep;
 void copy_ahead(Emit *e, IrStmt *s, AheadStep step);

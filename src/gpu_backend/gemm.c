@@ -126,6 +126,11 @@ static void point_of_c(Emit *e, const PlanGemm *g, const Matrix *a,
     Text old = element(e, p);
 
     line(e, "%s sum0 = %.*s;", type, TEXT_ARG(as_calculated(e, c, c, old)));
+    // Written out whole, the loops of all elements share what they read, which
+    // takes registers without end.
+    if (e->dialect->vendor == VENDOR_AMD && in_shared(e, a->buffer) &&
+        in_shared(e, b->buffer))
+        line(e, "#pragma unroll 8");
     open_brace(e, "for (int k0 = 0; k0 < %lld; k0++) {", (long long)g->shape.k);
     line(e, "const %s x0 = %.*s;", type,
          TEXT_ARG(as_calculated(e, c, a->buffer->dtype,

@@ -44,7 +44,7 @@ static Text value_of(Emit *e, IrStmt *s, const IrCopyMap *m, DType to)
 {
     if (m->src.buffer) {
         Spot p = place_of_side(e, m->src.buffer, m->src.min, m->src.map);
-        Text v = load(e, &p);
+        Text v = value_to_store(e, m, load(e, &p));
         return convert(e, to, m->src.buffer->dtype, false, v, true);
     }
     const IrOperand *o = s->operand_count > 1 ? &s->operand[1] : NULL;

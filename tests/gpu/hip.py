@@ -73,6 +73,30 @@ def run_tiny():
                r.stdout + r.stderr)
 
 
+def run_registers():
+    """Tiles that fill a thread's registers, or nearly: nothing is spilled, and
+    nothing lies in scratch memory."""
+    here = os.path.dirname(__file__)
+    for what, most, path, words in (
+            ("a sum of 256 registers", 512, f"{here}/hip_registers.tile", ""),
+            ("products by half a wave", 256, f"{here}/hip_registers.tile",
+             "block_M=64 block_N=64 block_K=64 K=200 threads=32"),
+            ("e4m3fn put right", 512, f"{folder}/gemm.tile",
+             "M=130 N=200 K=96 block_M=128 block_N=128 block_K=64 num_stages=1 "
+             "threads=128 dtype=float8_e4m3fn"),
+            ("attention of 128 x 128", 512, f"{folder}/mha_fwd_bhsd.tile",
+             "batch=1 heads=1 seq_q=140 seq_kv=150 dim=64 block_M=128 "
+             "block_N=128 num_stages=0 threads=128")):
+        r = gpu([w for d in words.split() for w in ("-D", d)] + [path],
+                "--json")
+        why = r.stdout + r.stderr
+        if r.returncode == 0:
+            k = json.loads(r.stdout)["launches"][0]["build"]["kernels"][0]
+            c = k["code_object"]
+            why = "" if c["vgprs"] <= most and not c["scratch_bytes"] else c
+        report(not why, f"{what}: in at most {most} registers", why)
+
+
 # ---- attention ---------------------------------------------------------------
 
 # By the model of a compute unit; 0.6 is what is asked for.
@@ -209,6 +233,7 @@ def refusals():
 
 run_programs()
 run_tiny()
+run_registers()
 run_attention()
 run_functions()
 run_float8()
