@@ -1,10 +1,12 @@
-// race_block.c - blocks that load what other blocks of their launch store.
+// race_block.c - blocks that load or update what other blocks of their launch
+// store.
 //
 // Nothing orders the blocks of a launch: a load sees what was there before, or
-// what the other block stores. By element of a tensor that a launch both loads
-// and stores, the block that stored it and the one that loaded it. A launch
-// with atomics on global memory, or of single threads, may order its blocks by
-// itself and is not looked at; stores against stores are outputs.c's.
+// what the other block stores, and a store undoes the atomics that came before
+// it. By element of a tensor that a launch both stores and loads or updates,
+// the block that stored it and the one that loaded or updated it. A launch of
+// single threads, or one that sees what its atomics did, may order its blocks
+// by itself and is not looked at; stores against stores are outputs.c's.
 #include "check/check_int.h"
 
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 enum { MOST_ELEMENTS = 1 << 24 };   // of a tensor: 256 MiB
 
 struct BlockTouch {
-    int32_t store, load;            // 1 + block; load -1: several
+    int32_t store, load;            // or update; 1 + block; load -1: several
     int32_t store_pc, load_pc;
 };
 
@@ -27,6 +29,11 @@ static bool is_store(const Instr *i)
     return i->op == INSTR_VSTORE || i->op == INSTR_STORE;
 }
 
+static bool is_update(const Instr *i)
+{
+    return i->op == INSTR_VATOMIC;
+}
+
 static bool is_global(const Check *k, int buffer)
 {
     BufferPlace p = k->code->buffer[root_of_buffer(k->code, buffer)].place;
@@ -34,23 +41,33 @@ static bool is_global(const Check *k, int buffer)
     return p == BUFFER_PARAM || p == BUFFER_WORKSPACE;
 }
 
-// Loads and stores of this launch, by root; false: it orders its blocks.
-static bool find_uses(const Check *k, int launch, bool *loads, bool *stores)
+enum { USE_LOADS = 1, USE_STORES = 2, USE_UPDATES = 4 };
+
+// What this launch does to each root. False: one block may wait for another,
+// since it sees what an atomic found, or loads what atomics or, where there
+// are any, stores have left.
+static bool find_uses(const Check *k, int launch, uint8_t *uses)
 {
     const InstrList *body = &k->code->launch[launch].body;
+    bool updates = false;
 
     for (int i = 0; i < body->len; i++) {
         const Instr *in = &body->code[i];
-        bool atomic = in->op == INSTR_VATOMIC;
 
-        if (!is_load(in) && !is_store(in) && !atomic)
+        if (!is_load(in) && !is_store(in) && !is_update(in))
             continue;
-        atomic |= k->code->access[in->a].atomic;
-        int buffer = k->code->access[in->a].buffer;
-        if (atomic && is_global(k, buffer))
+        const Access *a = &k->code->access[in->a];
+        if (!is_global(k, a->buffer))
+            continue;
+        if (a->atomic || (is_update(in) && in->d >= 0))
             return false;
-        (is_load(in) ? loads : stores)[root_of_buffer(k->code, buffer)] = true;
+        updates |= is_update(in);
+        uses[root_of_buffer(k->code, a->buffer)] |=
+            is_load(in) ? USE_LOADS : is_store(in) ? USE_STORES : USE_UPDATES;
     }
+    for (int i = 0; updates && i < k->code->buffer_count; i++)
+        if (uses[i] & USE_LOADS && uses[i] != USE_LOADS)
+            return false;
     return true;
 }
 
@@ -64,15 +81,13 @@ static bool may_meet(const Check *k, int launch)
 void race_block_launch(Check *k, const InterpStep *s)
 {
     int n = k->code->buffer_count;
-    bool *loads = xcalloc((size_t)n + 1, sizeof *loads);
-    bool *stores = xcalloc((size_t)n + 1, sizeof *stores);
-    bool looks = may_meet(k, s->launch)
-                 && find_uses(k, s->launch, loads, stores);
+    uint8_t *uses = xcalloc((size_t)n + 1, sizeof *uses);
+    bool looks = may_meet(k, s->launch) && find_uses(k, s->launch, uses);
 
     for (int i = 0; i < n; i++) {
         free(k->touch[i]);
         k->touch[i] = NULL;
-        if (!looks || !is_global(k, i) || !loads[i] || !stores[i] ||
+        if (!looks || !(uses[i] & USE_STORES) || uses[i] == USE_STORES ||
             k->elements[i] <= 0)
             continue;
         if (k->elements[i] > MOST_ELEMENTS)
@@ -80,8 +95,7 @@ void race_block_launch(Check *k, const InterpStep *s)
         else
             k->touch[i] = xcalloc((size_t)k->elements[i], sizeof **k->touch);
     }
-    free(loads);
-    free(stores);
+    free(uses);
 }
 
 static void tell(Check *k, const InterpStep *s, int root, int other_pc,
@@ -119,7 +133,7 @@ static void touch(Check *k, const InterpStep *s, int root, int64_t at,
 static void touch_lanes(Check *k, const InterpStep *s, int root,
                         const Access *a)
 {
-    int reg = is_store(s->instr) ? s->instr->c : s->instr->b;
+    int reg = is_load(s->instr) ? s->instr->b : s->instr->c;
     const int32_t *mask = reg < 0 ? NULL : s->v[reg];
     InterpTouch t;
 
@@ -136,13 +150,13 @@ void race_block_before(Check *k, const InterpStep *s)
     const Access *a;
     int64_t at;
 
-    if (!is_load(s->instr) && !is_store(s->instr))
+    if (!is_load(s->instr) && !is_store(s->instr) && !is_update(s->instr))
         return;
     a = &k->code->access[s->instr->a];
     if (!k->touch[root_of_buffer(k->code, a->buffer)]
         || a->buffer != root_of_buffer(k->code, a->buffer))
         return;
-    if (s->instr->op == INSTR_VLOAD || s->instr->op == INSTR_VSTORE)
+    if (s->instr->op != INSTR_LOAD && s->instr->op != INSTR_STORE)
         touch_lanes(k, s, a->buffer, a);
     else if (interp_touch_one(s, a, &at))
         touch(k, s, a->buffer, at, 0);

@@ -211,10 +211,18 @@ static void report_race(Report *r, const Note *n)
     add_note(r, f, span_of(r, n->launch, n->b), &words);
 }
 
+// "loads", or "loaded" for what was done `before`.
+static const char *word_of_use(InstrOp op, bool before)
+{
+    return op == INSTR_VATOMIC ? before ? "updated" : "updates"
+           : op == INSTR_VLOAD || op == INSTR_LOAD
+               ? before ? "loaded" : "loads"
+               : before ? "stored" : "stores";
+}
+
 static void report_race_blocks(Report *r, const Note *n)
 {
-    bool loads = op_at(r, n->launch, n->a) == INSTR_VLOAD ||
-                 op_at(r, n->launch, n->a) == INSTR_LOAD;
+    InstrOp now = op_at(r, n->launch, n->a), was = op_at(r, n->launch, n->b);
     CheckFinding *f =
         add_finding(r, FINDING_RACE_BLOCKS, span_of(r, n->launch, n->a));
     TextBuf words = {0};
@@ -223,10 +231,12 @@ static void report_race_blocks(Report *r, const Note *n)
     f->count = n->count;
     f->message = text_format(
         r->a, "%s elements of '%.*s' that other blocks %s",
-        loads ? "loads" : "stores", TEXT_ARG(name_of(r, n->buffer)),
-        loads ? "store" : "load");
+        word_of_use(now, false), TEXT_ARG(name_of(r, n->buffer)),
+        was == INSTR_VATOMIC                     ? "update"
+        : was == INSTR_VLOAD || was == INSTR_LOAD ? "load"
+                                                  : "store");
     note_when(r, f, n);
-    buf_printf(&words, "%s here, by ", loads ? "stored" : "loaded");
+    buf_printf(&words, "%s here, by ", word_of_use(was, true));
     if (n->x[0] < 0)
         buf_puts(&words, "several blocks");
     else
