@@ -8,9 +8,15 @@ static bool find_amd(Diag *d, Toolchain *t)
                             &looked);
 
     if (!found) {
+        t->clang[0] = '\0';                     // one that is too old
+        found = !clang_given()
+                && hiprtc_find(&t->hiprtc, t->name, sizeof t->name, t->file,
+                               sizeof t->file, &looked);
+    }
+    if (!found) {
         diag_error(d, EXIT_ENVIRONMENT, (Span){0}, "no-toolchain",
-                   "there is no clang on this machine that knows AMD's "
-                   "devices");
+                   "there is neither a clang that knows AMD's devices nor "
+                   "hiprtc on this machine");
         diag_note(d, (Span){0}, "looked for %.*s", (int)looked.len, looked.at);
         diag_note(d, (Span){0}, "install clang and lld (as in 'apt install "
                   "clang-19 lld-19'), or say with TILESIM_CLANG where it is");
@@ -43,7 +49,7 @@ static void make_key(TextBuf *key, const Toolchain *t, const GpuSource *s)
         [GPU_CUBIN] = "cubin", [GPU_PTX] = "ptx", [GPU_HSACO] = "hsaco",
     };
 
-    buf_printf(key, "%s%c%s%c%s%c", t->name, 0, s->arch, 0,
+    buf_printf(key, "%s%c%s%c%s%c%s%c", t->name, 0, t->file, 0, s->arch, 0,
                forms[s->form], 0);
     for (int i = 0; i < s->option_count; i++)
         buf_printf(key, "%s%c", s->options[i], 0);
@@ -56,6 +62,8 @@ static bool compile(const Toolchain *t, Arena *a, const GpuSource *s,
 {
     if (*t->clang)
         return clang_compile(t->clang, a, s, image, log);
+    if (t->hiprtc.library)
+        return hiprtc_compile(&t->hiprtc, a, s, image, log);
     return t->nvrtc.library ? nvrtc_compile(&t->nvrtc, a, s, image, log)
                             : nvcc_compile(t->nvcc, a, s, image, log);
 }

@@ -28,14 +28,21 @@ static bool in_rocm(char *path, size_t room, TextBuf *looked)
     return found;
 }
 
+const char *clang_given(void)
+{
+    const char *given = getenv("TILESIM_CLANG");
+
+    return given && *given ? given : NULL;
+}
+
 // $TILESIM_CLANG alone where it is set; else clang-N, the newest first; hipcc
 // last, which hands its words to a clang.
 static bool find(char *path, size_t room, TextBuf *looked)
 {
-    const char *given = getenv("TILESIM_CLANG");
+    const char *given = clang_given();
     char name[32];
 
-    if (given && *given)
+    if (given)
         return looked_at(looked, program_at(path, room, "", 0, given + 1)
                                      && given[0] == '/', given);
     for (int n = NEWEST; n >= OLDEST; n--) {

@@ -1,39 +1,18 @@
 // hip_api.c - finds AMD's HIP runtime at run time.
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gpu_backend/hip_api.h"
-
-static void *open_in_rocm(TextBuf *looked)
-{
-    const char *home = getenv("ROCM_PATH");
-    TextBuf path = {0};
-
-    buf_printf(&path, "%s/lib/libamdhip64.so",
-               home && *home ? home : "/opt/rocm");
-    buf_addc(&path, '\0');
-    void *library = dlopen(path.at, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        buf_printf(looked, ", %s", path.at);
-    buf_release(&path);
-    return library;
-}
+#include "gpu_backend/library.h"
 
 static void *open_library(TextBuf *looked)
 {
     static const char *const names[] = {
         "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+        "libamdhip64.so",
     };
 
-    for (size_t i = 0; i < countof(names); i++) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-
-        if (library)
-            return library;
-        buf_printf(looked, "%s%s", i ? ", " : "", names[i]);
-    }
-    return open_in_rocm(looked);
+    return library_open_rocm(looked, names, countof(names));
 }
 
 static bool find(void *library, const char *symbol, void **slot,

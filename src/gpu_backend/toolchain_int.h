@@ -4,6 +4,7 @@
 
 #include "gpu_backend/gpu_runtime.h"
 
+// A compiler as a library.
 typedef struct {
     void *library;
     int (*version)(int *major, int *minor);
@@ -14,25 +15,46 @@ typedef struct {
     int (*destroy)(void **program);
     int (*log_size)(void *program, size_t *bytes);
     int (*log)(void *program, char *text);
-    int (*cubin_size)(void *program, size_t *bytes);
-    int (*cubin)(void *program, char *image);
-    int (*ptx_size)(void *program, size_t *bytes);
+    int (*code_size)(void *program, size_t *bytes);
+    int (*code)(void *program, char *image);
+    int (*ptx_size)(void *program, size_t *bytes);      // NVIDIA's alone
     int (*ptx)(void *program, char *image);
     const char *(*error_string)(int error);
-} Nvrtc;
+} Rtc;
 
 typedef struct {
-    Nvrtc nvrtc;                    // library NULL: not found
+    Rtc nvrtc;                      // library NULL: not found
     char nvcc[512];                 // used when it is; empty: not found
     char clang[512];                // for AMD
+    Rtc hiprtc;                     // used when there is none
     char name[64];                  // "NVRTC 13.0", "nvcc 13.0.88"
+    char file[640];                 // more of which one it is, or empty
 } Toolchain;
 
-// nvrtc.c. False: not there; what was looked for is added to `looked`.
-bool nvrtc_find(Nvrtc *n, char *name, size_t room, TextBuf *looked);
+// rtc.c
+typedef struct {
+    const char *name;               // without the prefix
+    void **slot;
+} RtcNeed;
+
+// Finds functions in r->library, those of all and `own`. False: there is no
+// library, or it lacks one; then it is closed, and `looked` says which.
+bool rtc_find(Rtc *r, const char *prefix, const RtcNeed *own, size_t own_count,
+              TextBuf *looked);
 // `image` and `log` are appended to. False: the log says why.
-bool nvrtc_compile(const Nvrtc *n, Arena *a, const GpuSource *s,
-                   TextBuf *image, TextBuf *log);
+bool rtc_compile(const Rtc *r, const char *source, const GpuSource *s,
+                 const char *const *options, int count, TextBuf *image,
+                 TextBuf *log);
+
+// nvrtc.c, hiprtc.c. False: not there; what was looked for is added to
+// `looked`.
+bool nvrtc_find(Rtc *r, char *name, size_t room, TextBuf *looked);
+bool nvrtc_compile(const Rtc *r, Arena *a, const GpuSource *s, TextBuf *image,
+                   TextBuf *log);
+bool hiprtc_find(Rtc *r, char *name, size_t name_room, char *file,
+                 size_t file_room, TextBuf *looked);
+bool hiprtc_compile(const Rtc *r, Arena *a, const GpuSource *s, TextBuf *image,
+                    TextBuf *log);
 
 // nvcc.c
 bool nvcc_find(char *path, char *name, size_t path_room, size_t name_room,
@@ -41,6 +63,8 @@ bool nvcc_compile(const char *path, Arena *a, const GpuSource *s,
                   TextBuf *image, TextBuf *log);
 
 // clang.c
+// $TILESIM_CLANG, which stands alone; NULL: not set
+const char *clang_given(void);
 bool clang_find(char *path, char *name, size_t path_room, size_t name_room,
                 TextBuf *looked);
 bool clang_compile(const char *path, Arena *a, const GpuSource *s,
