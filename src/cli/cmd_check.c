@@ -175,7 +175,7 @@ static void put_ignored(TextBuf *b, const Checking *g, int unused)
     }
 }
 
-// "fa.tile: 2 errors, 1 cause, 1 launch"
+// "fa.tile: 2 errors of 1 cause, 1 launch"
 static void end_file(Checking *g)
 {
     int errors = g->watch.report.errors - g->file_errors;
@@ -196,8 +196,8 @@ static void end_file(Checking *g)
             put_sum(&b, errors, "error");
         if (warnings)
             buf_puts(&b, errors ? ", " : ""), put_sum(&b, warnings, "warning");
-        if (errors + warnings)
-            buf_puts(&b, ", "), put_sum(&b, causes, "cause");
+        if (causes < errors + warnings)
+            buf_puts(&b, " of "), put_sum(&b, causes, "cause");
         put_ignored(&b, g, unused);
         buf_puts(&b, ", ");
         put_sum(&b, g->watch.launches - g->file_launches, "launch");
