@@ -3,6 +3,7 @@ sizes, by the gfx942 executor, and holds its counters to the plan's. Prints
 TAP."""
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -213,6 +214,21 @@ def run_loop():
            "beginning", r.stdout + r.stderr)
 
 
+def run_masked():
+    """Of a product under a mask the compiler keeps what is wanted alone; that
+    is as planned."""
+    path = os.path.join(os.path.dirname(__file__), "masked.tile")
+    for mask in (True, False):
+        r = gpu(["-D", f"mask={mask}", path], "--verify")
+        why = r.stdout + r.stderr
+        found = re.search(r"(\d+) MFMA of (\d+) planned", why)
+        if r.returncode == 0 and found:
+            left, planned = map(int, found.groups())
+            why = "" if (left < planned if mask else left == planned) else why
+        report(not why, "a product with a mask" if mask else "... and without",
+               why)
+
+
 # ---- what does not work ------------------------------------------------------
 
 def refusals():
@@ -239,5 +255,6 @@ run_functions()
 run_float8()
 run_e4m3()
 run_loop()
+run_masked()
 refusals()
 print(f"1..{count}")
