@@ -156,6 +156,20 @@ static void refuse_zeros(Moves *m, const PlanLoop *l)
     }
 }
 
+// Of what the compiler makes one load of, one is left.
+static void merge(Moves *m, PlanMove *v, PlanWork *work, bool one)
+{
+    int width = one ? 1 : v->width;
+    PlanWork *left = plan_merged(m->p, v->loop, v->access, work, &width);
+
+    if (left == work)
+        return;
+    v->work = left;
+    v->merged = true;
+    v->width = width;
+    v->bytes = plan_bytes(v->buffer, width);
+}
+
 static void move_loop(Moves *m, PlanOp *op)
 {
     const PlanLoop *l = op->loop;
@@ -180,6 +194,8 @@ static void move_loop(Moves *m, PlanOp *op)
                       .bytes = plan_bytes(a->buffer, one ? 1 : width),
                       .width = width, .loop = l, .access = a, .work = work,
                       .at = a->at};
+        if (op->layout && !l->is_copy && work)
+            merge(m, &v, work, one);
         if (a->is_store && (a->is_atomic || is_atomic(op->stmt))) {
             v.way = MOVE_UPDATE;
             v.kind = MOVE_ATOMIC;

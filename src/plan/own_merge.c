@@ -1,4 +1,4 @@
-// own_merge.c - rules `tilesim`: loads that the compiler makes one of.
+// own_merge.c - loads that the compiler makes one of, by either rules.
 //
 // The numbers of a layout are an unrolled loop. Where it stores to registers
 // alone, a thread loads a word once, and words that lie in a row at a multiple
@@ -66,16 +66,27 @@ static bool may_merge(const PlanState *p, const PlanLoop *l,
            plan_in_shared(p, a->buffer);
 }
 
-// The work that is left of a load, and how many elements move at a time.
+// Whether `width` points in a row are read again together, or none of them.
+static bool repeats_whole(const bool *repeats, int locals, int width)
+{
+    for (int i = 0; i < locals; i++)
+        if (repeats[i] != repeats[i / width * width])
+            return false;
+    return true;
+}
+
+// The work that is left of a load that moves `width` elements at a time, and how
+// many move then.
 PlanWork *plan_merged(PlanState *p, const PlanLoop *l, const PlanAccess *a,
                       PlanWork *w, int *width)
 {
     bool *repeats = new_array(p->arena, bool, w->locals + 1);
     int64_t *element = new_array(p->arena, int64_t, l->points + 1);
-    int bits = plan_bits(PLAN_TILESIM, a->buffer), kept = 0;
+    int bits = plan_bits(p->plan->rules, a->buffer), kept = 0, least = *width;
 
     if (!may_merge(p, l, a) ||
-        !find_repeats(p, l, a, w, repeats, element))
+        !find_repeats(p, l, a, w, repeats, element) ||
+        !repeats_whole(repeats, w->locals, least))
         return w;
     for (int i = 0; i < w->locals; i++)
         kept += !repeats[i];
@@ -84,7 +95,7 @@ PlanWork *plan_merged(PlanState *p, const PlanLoop *l, const PlanAccess *a,
         for (int i = 0, to = 0; i < w->locals; i++)
             if (!repeats[i])
                 out->point[t * kept + to++] = w->point[t * w->locals + i];
-    for (*width = 128 / bits; *width > 1; *width /= 2)
+    for (*width = 128 / bits; *width > least; *width /= 2)
         if (!p->shared[a->buffer->id].address && are_runs(out, element, *width))
             break;
     return out;
