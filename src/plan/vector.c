@@ -135,7 +135,8 @@ static bool may_leave(const PlanLoop *l, const PlanAccess *a, int64_t row)
            first + (along < 0 ? 1 : l->extent[along]) > row;
 }
 
-// The widest vector of a global row that starts where the access does.
+// The widest vector of a global row that starts where the access does. A layout
+// of the tensor may tear rows apart.
 static int aligned(const PlanState *p, const PlanLoop *l, const PlanAccess *a,
                    int width)
 {
@@ -144,6 +145,8 @@ static int aligned(const PlanState *p, const PlanLoop *l, const PlanAccess *a,
 
     if (b->scope != SCOPE_GLOBAL || b->rank < 1)
         return width;
+    if (b->layout)
+        return 1;
     if (!ir_is_int(b->shape[b->rank - 1], &row))
         row = 1;
     if (b->rank > 1)
