@@ -191,7 +191,7 @@ bool copy_vectors(Emit *e, IrStmt *s, const IrCopyMap *m)
     else
         move(e, m, plan->bytes, async);
     dist_close(e, &d);
-    if (async && !e->in_ring)
+    if (async && !e->filling)
         e->uses_async = true;
     return true;
 }

@@ -431,7 +431,7 @@ static void launch(Emit *e, int i, GpuLaunch *g)
     e->point = new_array(e->arena, int64_t, e->k->next_var + 1);
     e->stored = new_array(e->arena, bool, n + 1);
     e->ringed = new_array(e->arena, bool, n + 1);
-    e->uses_async = e->in_ring = false;
+    e->uses_async = e->in_ring = e->filling = false;
     e->dist = NULL;
     e->divergent = 0;
     e->temps = e->printed.len = 0;

@@ -68,6 +68,7 @@ typedef struct {
     Hazards hazards, left;          // `left`: at breaks and continues
     bool uses_async;                // barriers wait for copies
     bool in_ring;                   // a pipelined loop whose copies run ahead
+    bool filling;                   // these copies, which it waits for itself
     bool *ringed;                   // by buffer id: the loop guards it
     const PlanAhead *ahead;         // of the loop around, or NULL
     const PlanGemm *early;          // what it multiplies is read already

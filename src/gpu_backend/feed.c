@@ -118,10 +118,10 @@ static void bring_by_threads(Emit *e, const PlanFeedCopy *c)
          TEXT_ARG(feed_tile(e, c)), type, (long long)feed_offset(e, tile),
          (long long)c->bytes);
     e->threads = e->launch->producers;
-    e->in_ring = true;
+    e->in_ring = e->filling = true;
     hazards_clear(e);
     fill_stmt(e, (IrStmt *)c->stmt);
-    e->in_ring = false;
+    e->in_ring = e->filling = false;
     e->threads = threads;
     line(e, "%s(%.*s);", v && v->kind == MOVE_CP_ASYNC ? "cp_async_arrive"
                                                        : "barrier_arrive",

@@ -70,7 +70,7 @@ static Text barrier_at(Emit *e, const IrStmt *s)
 // speaks for others, they have met.
 static void arrive(Emit *e, const IrStmt *s)
 {
-    if (e->uses_async && !e->in_ring)
+    if (e->uses_async && !e->filling)
         line(e, "cp_async_wait_all();");
     line(e, "barrier_arrive(&%.*s);", TEXT_ARG(barrier_at(e, s)));
 }

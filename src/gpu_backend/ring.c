@@ -83,7 +83,9 @@ static void fill(Emit *e, IrStmt *s, const PlanRing *r, const Text *base,
     line(e, "const %s %.*s = %.*s;", type, TEXT_ARG(e->var[v->id]),
          TEXT_ARG(sum(e, expr(e, s->start[0]), text_of(trip))));
     name_slots(e, r, base, "ahead", slot);
+    e->filling = true;
     statements(e, r, s->then);
+    e->filling = false;
     e->var[v->id] = name;
     for (int i = 0; i < r->count; i++)
         e->buffer[tile_of(&r->copies[i])->id] = base[i];
@@ -128,6 +130,8 @@ void ring_loop(Emit *e, IrStmt *s, const PlanRing *r)
     const char *type = type_of(v->dtype);
     bool *tiles = new_array(e->arena, bool, e->k->buffer_count + 1);
     Text base[16];
+    // The first group has what is under way already.
+    bool waited_for = e->uses_async;
 
     for (int i = 0; i < r->count; i++) {
         IrBuffer *b = tile_of(&r->copies[i]);
@@ -140,6 +144,7 @@ void ring_loop(Emit *e, IrStmt *s, const PlanRing *r)
     for (int i = 0; i < r->count; i++)
         e->ringed[tile_of(&r->copies[i])->id] = true;
     e->in_ring = true;
+    e->uses_async = false;
     ring_range(e, s);
     open_brace(e, "{");
     line(e, "const %s trips = %.*s;", type, TEXT_ARG(expr(e, s->extent[0])));
@@ -154,6 +159,7 @@ void ring_loop(Emit *e, IrStmt *s, const PlanRing *r)
     close_brace(e);
     close_brace(e);
     e->in_ring = false;
+    e->uses_async |= waited_for;
     for (int i = 0; i < e->k->buffer_count; i++) {
         e->ringed[i] &= !tiles[i];
         e->hazards.read[i] |= tiles[i];

@@ -277,7 +277,7 @@ void meet(Emit *e)
 
 void sync_now(Emit *e)
 {
-    if (e->uses_async && !e->in_ring)
+    if (e->uses_async && !e->filling)
         line(e, "cp_async_wait_all();");
     // What threads stored, the matrix unit and TMA have to see.
     if (e->has_async)
