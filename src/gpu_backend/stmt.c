@@ -63,6 +63,8 @@ static void alloc(Emit *e, IrStmt *s)
              e->plan->fragments[b->id]->locals);
     else if (is_private(e, b))
         private_array(e, b);
+    else if (b->scope == SCOPE_REDUCER && !arena_of(e, b))
+        refuse(e, "T.alloc_reducer as upstream's compiler plans it");
 }
 
 // ---- lets and stores -------------------------------------------------------
