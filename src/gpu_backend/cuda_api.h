@@ -13,6 +13,7 @@ typedef unsigned long long CudaPtr;
 
 enum {
     CUDA_OK = 0,
+    CUDA_INVALID_VALUE = 1,
     CUDA_OUT_OF_MEMORY = 2,
     CUDA_NO_DEVICE = 100,
     CUDA_INVALID_IMAGE = 200,

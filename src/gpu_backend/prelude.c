@@ -403,6 +403,19 @@ static const GpuPart functions[] = {
      "{\n"
      "    return at >= end ? 0 : end - at < part ? (int)(end - at) : part;\n"
      "}\n"},
+    {"sixteens|move_rest", "",
+     "// What of a run of bytes is moved at once, and one by one behind that.\n"
+     "DEVICE int sixteens(const void *global, int bytes)\n"
+     "{\n"
+     "    return (u64)global % 16 ? 0 : bytes / 16 * 16;\n"
+     "}\n"
+     "template <typename T>\n"
+     "DEVICE void move_rest(T *to, const T *from, int whole, int bytes)\n"
+     "{\n"
+     "    const int size = sizeof(T);\n"
+     "    for (int i = whole / size; i < bytes / size; i++)\n"
+     "        to[i] = from[i];\n"
+     "}\n"},
     {"kept_of_four|kept_of_two", "",
      "// Element `at` of a group, of which the lowest bits of `places` tell what\n"
      "// is kept: two of four, or of two the one.\n"

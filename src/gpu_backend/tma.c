@@ -151,6 +151,41 @@ static Run run_of(Emit *e, const PlanFeedCopy *c)
     return r;
 }
 
+// How many of a run's bytes TMA moves: multiples of 16 from such an address on.
+static Text whole_of(Emit *e, const PlanFeedCopy *c, const Run *r)
+{
+    Text have = r->have;
+
+    if (!have.len)
+        have = text_format(e->arena, "%lld", (long long)c->bytes);
+    line(e, "const int have = %.*s;", TEXT_ARG(have));
+    if (!c->ragged)
+        return TEXT("have");
+    line(e, "const int whole = sixteens(%.*s, have);", TEXT_ARG(r->at));
+    return TEXT("whole");
+}
+
+static void load_part(Emit *e, const PlanFeedCopy *c, Text bar, const Run *r,
+                      Text to)
+{
+    const char *type = type_of(c->map.src.buffer->dtype);
+
+    open_brace(e, "{");
+    Text whole = whole_of(e, c, r);
+    line(e, "for (int i = %.*s; i < %lld; i += 16)", TEXT_ARG(whole),
+         (long long)c->bytes);
+    line(e, "    move_or_clear<16>(%.*s + i, arena, false);", TEXT_ARG(to));
+    if (c->ragged)
+        line(e, "move_rest((%s *)(%.*s), %.*s, whole, have);", type,
+             TEXT_ARG(to), TEXT_ARG(r->at));
+    line(e, "fence_async();");
+    line(e, "barrier_expect(%.*s, %.*s);", TEXT_ARG(bar), TEXT_ARG(whole));
+    line(e, "if (%.*s)", TEXT_ARG(whole));
+    line(e, "    bulk_load(%.*s, %.*s, %.*s, %.*s);", TEXT_ARG(to),
+         TEXT_ARG(r->at), TEXT_ARG(bar), TEXT_ARG(whole));
+    close_brace(e);
+}
+
 static void load_run(Emit *e, const PlanFeedCopy *c, Text bar)
 {
     Run r = run_of(e, c);
@@ -160,34 +195,34 @@ static void load_run(Emit *e, const PlanFeedCopy *c, Text bar)
     if (c->in_loop)
         to = text_format(e->arena, "%.*s + slot * %lld", TEXT_ARG(to),
                          (long long)c->bytes);
-    if (!r.have.len) {
-        line(e, "barrier_expect(%.*s, %lld);", TEXT_ARG(bar),
-             (long long)c->bytes);
-        line(e, "bulk_load(%.*s, %.*s, %.*s, %lld);", TEXT_ARG(to),
-             TEXT_ARG(r.at), TEXT_ARG(bar), (long long)c->bytes);
+    if (r.have.len || c->ragged) {
+        load_part(e, c, bar, &r, to);
         return;
     }
-    open_brace(e, "{");
-    line(e, "const int have = %.*s;", TEXT_ARG(r.have));
-    line(e, "for (int i = have; i < %lld; i += 16)", (long long)c->bytes);
-    line(e, "    move_or_clear<16>(%.*s + i, arena, false);", TEXT_ARG(to));
-    line(e, "fence_async();");
-    line(e, "barrier_expect(%.*s, have);", TEXT_ARG(bar));
-    line(e, "if (have)");
-    line(e, "    bulk_load(%.*s, %.*s, %.*s, have);", TEXT_ARG(to),
-         TEXT_ARG(r.at), TEXT_ARG(bar));
-    close_brace(e);
+    line(e, "barrier_expect(%.*s, %lld);", TEXT_ARG(bar), (long long)c->bytes);
+    line(e, "bulk_load(%.*s, %.*s, %.*s, %lld);", TEXT_ARG(to),
+         TEXT_ARG(r.at), TEXT_ARG(bar), (long long)c->bytes);
 }
 
 static void store_run(Emit *e, const PlanFeedCopy *c)
 {
     Run r = run_of(e, c);
-    Text have = r.have;
+    Text from = feed_tile(e, c);
 
-    if (!have.len)
-        have = text_format(e->arena, "%lld", (long long)c->bytes);
-    line(e, "bulk_store(%.*s, %.*s, %.*s);", TEXT_ARG(r.at),
-         TEXT_ARG(feed_tile(e, c)), TEXT_ARG(have));
+    if (!r.have.len && !c->ragged) {
+        line(e, "bulk_store(%.*s, %.*s, %lld);", TEXT_ARG(r.at), TEXT_ARG(from),
+             (long long)c->bytes);
+        return;
+    }
+    open_brace(e, "{");
+    Text whole = whole_of(e, c, &r);
+    line(e, "if (%.*s)", TEXT_ARG(whole));
+    line(e, "    bulk_store(%.*s, %.*s, %.*s);", TEXT_ARG(r.at), TEXT_ARG(from),
+         TEXT_ARG(whole));
+    if (c->ragged)
+        line(e, "move_rest(%.*s, %.*s, whole, have);", TEXT_ARG(r.at),
+             TEXT_ARG(from));
+    close_brace(e);
 }
 
 // ---- copies ----------------------------------------------------------------

@@ -34,6 +34,18 @@ static void give_up(Fed *f, const IrStmt *s, const char *why)
 
 // ---- boxes and runs of bytes -----------------------------------------------
 
+// Whether a run may begin or end between 16 bytes; one of several rows does not.
+static bool is_ragged(const Fed *f, const PlanFeedCopy *c)
+{
+    const IrBuffer *g = c->map.src.buffer;
+    int last = g->rank - 1, size = dtype_info(g->dtype)->bits / 8;
+    int64_t n;
+
+    return c->box[last] * size == c->bytes &&
+           (!plan_divides(state_of(f), c->map.src.min[last], 16 / size) ||
+            !ir_is_int(g->shape[last], &n) || n * size % 16);
+}
+
 static bool cut(Fed *f, PlanFeedCopy *c, bool bulk, int stages)
 {
     const IrBuffer *tile = c->map.dst.buffer;
@@ -46,6 +58,7 @@ static bool cut(Fed *f, PlanFeedCopy *c, bool bulk, int stages)
     for (int d = 0; d < c->map.src.buffer->rank; d++)
         elements *= c->box[d];
     c->bytes = elements * dtype_info(tile->dtype)->bits / 8;
+    c->ragged = is_ragged(f, c);
     return c->bytes % 16 == 0;
 }
 

@@ -154,6 +154,7 @@ typedef struct {
     bool by_threads;                // rules `tilelang`: no TMA, all producers
     bool elsewhere;                 // the tile is used outside its loop, too
     int boxes;                      // 0: a run of bytes, rules `tilelang`
+    bool ragged;                    // it may begin or end between 16 bytes
     int64_t box[IR_MAX_RANK];       // elements of one, by the tensor's dimensions
     int swizzle;                    // bytes: 128, 64, 32; 0: row-major
     int64_t bytes;                  // of all boxes

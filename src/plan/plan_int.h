@@ -163,6 +163,8 @@ int plan_vector_of(PlanState *p, const PlanOp *op);
 int plan_torn(PlanState *p, const PlanLoop *l, const PlanWork *w, int width);
 // Rules `tilesim`: elements of a copy between memories that move at a time.
 int plan_copy_vector(const PlanState *p, const PlanLoop *l);
+// Whether n is known to divide an index.
+bool plan_divides(const PlanState *p, const IrExpr *e, int64_t n);
 // The widest vector of at most `v` elements along the last dimension.
 int plan_line_vector(const PlanState *p, const IrRegion *r, int v);
 int plan_register_vector(PlanState *p, const PlanLoop *l,

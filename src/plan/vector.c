@@ -86,6 +86,11 @@ static int64_t divisor(const PlanState *p, const IrExpr *e, const IrVar *along)
     }
 }
 
+bool plan_divides(const PlanState *p, const IrExpr *e, int64_t n)
+{
+    return divisor(p, e, NULL) % n == 0;
+}
+
 static bool occurs(const PlanState *p, const IrExpr *e, const IrVar *v)
 {
     if (e->kind == EXPR_VAR && e->var == v)
