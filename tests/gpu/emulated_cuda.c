@@ -297,6 +297,23 @@ EXPORT cuModuleLoadData(void **module, const void *image)
     return CUDA_OK;
 }
 
+// What the driver's documentation demands; swizzle n is of 16 << n bytes.
+static bool is_map(unsigned log, unsigned rank, const void *at,
+                   const uint64_t *sizes, const uint64_t *strides,
+                   const uint32_t *box, int swizzle)
+{
+    uint32_t row = rank ? box[0] << log : 0;
+
+    if (rank < 1 || rank > 5 || (uintptr_t)at % 16 || row % 16 ||
+        (swizzle && row > 16u << swizzle))
+        return false;
+    for (unsigned d = 0; d < rank; d++)
+        if (!sizes[d] || sizes[d] > 1ull << 32 || !box[d] || box[d] > 256 ||
+            (d && (strides[d - 1] % 16 || strides[d - 1] >> 40)))
+            return false;
+    return true;
+}
+
 // What emulated_instructions.h reads: the address, rank, log2 of an element's
 // bytes and swizzle, sizes, strides, and the box in 12 bits a dimension.
 EXPORT cuTensorMapEncodeTiled(CudaTensorMap *map, int type, unsigned rank,
@@ -310,6 +327,8 @@ EXPORT cuTensorMapEncodeTiled(CudaTensorMap *map, int type, unsigned rank,
 
     (void)steps, (void)interleave, (void)promotion, (void)fill;
     memset(map, 0, sizeof *map);
+    if (!is_map(log, rank, at, sizes, strides, box, swizzle))
+        return CUDA_INVALID_VALUE;
     w[0] = (uint64_t)(uintptr_t)at;
     w[1] = rank | log << 8 | (unsigned)swizzle << 16;
     for (unsigned d = 0; d < rank; d++) {

@@ -420,6 +420,7 @@ static inline void tma_load(void *to, const TensorMap *m, u64 *full,
                             const int *c)
 {
     Boxed x(m);
+    must_align(to, 128);
     for (int i = 0; i < x.n; i++) {
         const char *from = x.in_tensor(c, i);
         unit_writes(x.in_tile(to, i));
@@ -434,6 +435,7 @@ static inline void tma_store(const TensorMap *m, const void *from,
                              const int *c)
 {
     Boxed x(m);
+    must_align(from, 128);
     for (int i = 0; i < x.n; i++) {
         char *to = x.in_tensor(c, i);
         unit_reads(x.in_tile(from, i));
@@ -502,11 +504,15 @@ static inline void tma_store_5d(const TensorMap *m, const void *from, int a,
 static inline void tma_store_wait() {}
 static inline void bulk_load(void *to, const void *from, u64 *full, int bytes)
 {
+    must_align((const char *)to + bytes, 16);
+    must_align(from, 16);
     memcpy(to, from, bytes);
     arrived(full, bytes);
 }
 static inline void bulk_store(void *to, const void *from, int bytes)
 {
+    must_align(to, 16);
+    must_align((const char *)from + bytes, 16);
     memcpy(to, from, bytes);
 }
 

@@ -100,8 +100,10 @@ static void write_line(FILE *f, const char *line, const char *end)
     const char *word = strstr(line, "extern __shared__ "), *name;
 
     if (!word || word > end) {
-        if (!strncmp(line, "    *(Bytes<n> *)to = ", 22))
-            fprintf(f, "    note_move(to, from);\n");
+        if (!strncmp(line, "    *(Bytes<n> *)to = x", 23))
+            fprintf(f, "    note_move(to, there ? from : to, n);\n");
+        else if (!strncmp(line, "    *(Bytes<n> *)to = ", 22))
+            fprintf(f, "    note_move(to, from, n);\n");
         fwrite(line, 1, (size_t)(end - line), f);
         return;
     }

@@ -31,9 +31,19 @@ static inline void note_written(const void *p)
     if (Touched *t = touched(p))
         t->written = me();
 }
-// Of at most 16 aligned bytes.
-static inline void note_move(const void *to, const void *from)
+extern "C" int dprintf(int file, const char *format, ...);
+static inline void must_align(const void *p, int bytes)
 {
+    if ((uintptr_t)p % bytes == 0)
+        return;
+    dprintf(2, "emulated: %d bytes at an address that is no multiple\n", bytes);
+    __builtin_trap();
+}
+// Of at most 16 bytes.
+static inline void note_move(const void *to, const void *from, int bytes)
+{
+    must_align(to, bytes);
+    must_align(from, bytes);
     note_read(from);
     note_written(to);
 }
@@ -46,7 +56,6 @@ static inline bool fenced(const Toucher *t, int by)
 {
     return t->block != *emulator.block_number || fenced_at[by] > t->time;
 }
-extern "C" int dprintf(int file, const char *format, ...);
 static inline void unfenced(const char *who, const void *p)
 {
     dprintf(2, "emulated: %s at shared byte %d: no fence_async since\n", who,
