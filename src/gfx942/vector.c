@@ -181,9 +181,9 @@ static void sdwa_place(const IsaInstr *in, const uint32_t old[LANES],
 {
     int sel = in->sel[0], width = sel < SEL_WORD ? 8 : 16;
     int at = sel < SEL_WORD ? 8 * sel : 16 * (sel - SEL_WORD);
-    uint32_t field = ((1u << width) - 1) << at;
     if (sel >= SEL_DWORD)
         return;
+    uint32_t field = ((1u << width) - 1) << at;
     for (int i = 0; i < LANES; i++) {
         uint32_t v = d[i] << at & field;
         uint32_t sign = 0 - (v >> (at + width - 1) & 1);
