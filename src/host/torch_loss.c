@@ -245,17 +245,26 @@ static Value convolution(Host *h, Convolution *c, Value input, const Tensor *w,
     return torch_result(h, tensor_contiguous(&whole, &view), whole, c->at);
 }
 
+// From the arguments' fourth on: stride, padding, dilation, groups.
+static Convolution convolution_of(Host *h, const char *name, const Value *v,
+                                  Span at)
+{
+    Convolution c = {.name = name, .at = at,
+                     .groups = torch_int(h, v[6], "groups", 1, at)};
+
+    pair(h, v[3], 1, c.step, at);
+    pair(h, v[4], 0, c.pad, at);
+    pair(h, v[5], 1, c.spread, at);
+    return c;
+}
+
 static Value fn_conv2d(Host *h, const Args *args)
 {
     TORCH_BIND("conv2d", "input", "weight", "bias=", "stride=", "padding=",
                "dilation=", "groups=");
     Tensor *x = torch_tensor(h, v[0], "input", at);
     Tensor *w = torch_tensor(h, v[1], "weight", at);
-    Convolution c = {.name = "conv2d", .at = at,
-                     .groups = torch_int(h, v[6], "groups", 1, at)};
-    pair(h, v[3], 1, c.step, at);
-    pair(h, v[4], 0, c.pad, at);
-    pair(h, v[5], 1, c.spread, at);
+    Convolution c = convolution_of(h, "conv2d", v, at);
     if (x->rank != 4 || w->rank != 4)
         lang_unsupported(h->lang, at, "conv2d() but of [n, c, h, w] and "
                          "[k, c, y, x]");
@@ -269,11 +278,7 @@ static Value fn_conv1d(Host *h, const Args *args)
                "dilation=", "groups=");
     Tensor *x = torch_tensor(h, v[0], "input", at);
     Tensor *w = torch_tensor(h, v[1], "weight", at);
-    Convolution c = {.name = "conv1d", .at = at,
-                     .groups = torch_int(h, v[6], "groups", 1, at)};
-    pair(h, v[3], 1, c.step, at);
-    pair(h, v[4], 0, c.pad, at);
-    pair(h, v[5], 1, c.spread, at);
+    Convolution c = convolution_of(h, "conv1d", v, at);
     if (x->rank != 3 || w->rank != 3)
         lang_unsupported(h->lang, at, "conv1d() but of [n, c, l] and [k, c, x]");
     c.step[0] = c.spread[0] = 1;
